@@ -1,0 +1,46 @@
+# Live Memory's own chores. `make` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help setup check fix lint types test e2e bench serve lock
+
+help: ## this list
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/.ready ## make .venv with the runtime's and the developers' packages
+
+$(VENV)/.ready: pyproject.toml runtime/requirements.lock
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet 'uv>=0.11'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r runtime/requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group dev
+	touch $@
+
+check: lint types test ## lint, types and the fast tests: what has to pass before a commit
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup
+	$(BIN)/mypy
+
+test: setup ## the fast tests
+	$(BIN)/python -m pytest -q
+
+fix: setup ## format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+e2e: setup ## the real Claude Code CLI, a real llama.cpp server, the MCP conformance suite
+	$(BIN)/python -m pytest -q tests/e2e --override-ini addopts='--import-mode=importlib -p no:cacheprovider --strict-markers'
+
+bench: setup ## the table of figures and targets
+	$(BIN)/python tests/bench $(ONLY)
+
+serve: setup ## a server with the scripted model, no key needed
+	LIVE_MEMORY_PROVIDER=scripted bin/live-memory serve
+
+lock: setup ## write runtime/requirements.lock anew from pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file runtime/requirements.lock pyproject.toml

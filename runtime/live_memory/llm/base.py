@@ -1,0 +1,100 @@
+"""The model port: one neutral request and reply, and the errors every adapter translates its own into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from live_memory.errors import ModelError
+from live_memory.window.messages import Prompt, ToolCall
+
+StopReason: TypeAlias = Literal["end", "tool_calls", "max_tokens", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more requests. The prompt's size is `input_tokens + cache_read_tokens + cache_write_tokens`:
+    `input_tokens` counts only what was neither read from nor written to the provider's cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """One request. `cache_key` names the workspace for providers that route by it (`prompt_cache_key`)."""
+
+    prompt: Prompt
+    max_output_tokens: int
+    timeout_s: float
+    cache_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The model's whole reply."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    usage: Usage
+    stop_reason: StopReason
+
+
+class Model(Protocol):
+    """A model at a provider. `complete` streams: `on_text` gets every piece of prose as it arrives, so that a partial
+    answer exists whenever the caller stops waiting (by cancelling the task). Raises ModelError's children."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion: ...
+
+    async def close(self) -> None: ...
+
+
+class BadKey(ModelError):
+    """The provider refused the key or the token."""
+
+
+class UnknownModel(ModelError):
+    """The provider does not serve this model to this key."""
+
+
+class PromptTooLong(ModelError):
+    """The request is larger than the model's context."""
+
+
+class Unavailable(ModelError):
+    """The provider cannot answer now (429, 5xx, 529, a dropped connection): worth trying again.
+
+    `retry_after_s` is the provider's own wish, None when it named none."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class BadReply(ModelError):
+    """The reply broke off or made no sense."""
+
+
+class BadRequest(ModelError):
+    """The provider rejected the request for another reason than the above."""

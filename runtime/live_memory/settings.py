@@ -1,0 +1,299 @@
+"""Every setting, in one table, and the one place that reads the environment.
+
+A value comes from `LIVE_MEMORY_<NAME>`, else the plugin's userConfig, else config.json, else the default. The table
+yields the environment's names, validation, `config show` and docs/settings.md (a test keeps that page equal).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from live_memory.errors import ConfigError
+
+ENV_PREFIX = "LIVE_MEMORY_"
+CONFIG_FILE = "config.json"
+USER_CONFIG_FILE = "user-config.json"  # what Claude Code's plugin options said last, written by the SessionStart hook
+
+Value = str | int | float | bool | None
+Source = Literal["environment", "userConfig", "config.json", "default"]
+
+
+def setting(  # noqa: PLR0913  # a row has as many columns as it has
+    default: Value,
+    help_text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+    secret: bool = False,
+) -> Value:
+    """A dataclass field that is also a row of the table."""
+    row = {"help": help_text, "choices": choices, "minimum": minimum, "maximum": maximum, "secret": secret}
+    return field(default=default, metadata=row)  # type: ignore[return-value]  # field() is typed as its default
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force. Units are in the names; see each row's help."""
+
+    # Server
+    port: int = setting(7711, "The port on 127.0.0.1 that the server listens on.", minimum=1, maximum=65535)  # type: ignore[assignment]
+    idle_exit_s: int = setting(21600, "Seconds without any request after which the server saves and exits.", minimum=1)  # type: ignore[assignment]
+    install_retry_s: int = setting(
+        600, "Seconds after which a failed installation of the packages is tried again.", minimum=1
+    )  # type: ignore[assignment]
+    max_body_bytes: int = setting(8388608, "The largest request body accepted.", minimum=1024)  # type: ignore[assignment]
+    log_level: str = setting("info", "What the log holds.", choices=("debug", "info", "warning", "error"))  # type: ignore[assignment]
+    log_max_bytes: int = setting(
+        5242880, "The size at which the log file is rotated; four old ones are kept.", minimum=65536
+    )  # type: ignore[assignment]
+
+    # Model
+    provider: str = setting(
+        "",
+        "Who answers: empty picks by the keys at hand; `passages` never calls a model; `scripted` is a canned model for trying things out.",
+        choices=("", "anthropic", "openai", "passages", "scripted"),
+    )  # type: ignore[assignment]
+    model: str = setting("", "The model's name at the provider; empty takes the provider's cheap default.")  # type: ignore[assignment]
+    base_url: str = setting("", "The provider's address; empty takes the provider's own.")  # type: ignore[assignment]
+    api_key: str = setting("", "The provider's key; empty takes it from the environment.", secret=True)  # type: ignore[assignment]
+    oauth: str = setting(
+        "auto",
+        "`auto` answers on the Claude subscription when no key is at hand; `off` never reads its token.",
+        choices=("auto", "off"),
+    )  # type: ignore[assignment]
+    oauth_refresh: bool = setting(
+        False, "Refresh an expired subscription token ourselves (this can log Claude Code out elsewhere)."
+    )  # type: ignore[assignment]
+    price_input_usd: float | None = setting(
+        None, "Price of a million uncached prompt tokens; set, it wins over the price table.", minimum=0
+    )  # type: ignore[assignment]
+    price_output_usd: float | None = setting(
+        None, "Price of a million output tokens; set, it wins over the price table.", minimum=0
+    )  # type: ignore[assignment]
+    price_cache_read_usd: float | None = setting(
+        None, "Price of a million prompt tokens read from the cache; set, it wins over the price table.", minimum=0
+    )  # type: ignore[assignment]
+    price_cache_write_usd: float | None = setting(
+        None, "Price of a million prompt tokens written to the cache; set, it wins over the price table.", minimum=0
+    )  # type: ignore[assignment]
+
+    # Questions
+    default_timeout_s: float = setting(
+        60.0,
+        "Seconds a question may take before it is answered with what is known so far; keep it below 170.",
+        minimum=1,
+        maximum=170,
+    )  # type: ignore[assignment]
+    max_answer_tokens: int = setting(
+        2048, "How long an answer may be when the caller names no length.", minimum=256, maximum=16384
+    )  # type: ignore[assignment]
+    max_tool_rounds: int = setting(25, "How many rounds of tool calls a question may take.", minimum=1, maximum=100)  # type: ignore[assignment]
+    force_explore_when_cold: bool = setting(
+        True, "Send a first answer that rests on nothing back once, to be looked up in the code."
+    )  # type: ignore[assignment]
+    concurrency: str = setting(
+        "parallel",
+        "`parallel` answers several questions on one workspace at once; `serial` one after the other.",
+        choices=("parallel", "serial"),
+    )  # type: ignore[assignment]
+    max_parallel_queries: int = setting(8, "How many questions run at once on one workspace.", minimum=1, maximum=256)  # type: ignore[assignment]
+    max_queued_questions: int = setting(
+        256, "How many questions may wait on one workspace before the next is turned away.", minimum=0, maximum=4096
+    )  # type: ignore[assignment]
+
+    # Window
+    max_context_tokens: int = setting(0, "The window's size; 0 takes the model's own, below its price tier.", minimum=0)  # type: ignore[assignment]
+    tree_max_tokens: int = setting(
+        8000, "How much of the prompt the directory tree may take; never more than a tenth of the window.", minimum=0
+    )  # type: ignore[assignment]
+
+    # Workspaces
+    canonicalize_workspace: bool = setting(
+        True, "Let a folder inside a git checkout share the memory of the checkout's root."
+    )  # type: ignore[assignment]
+    repo_root_mode: str = setting(
+        "nearest",
+        "Inside a submodule: `nearest` is the submodule itself, `outermost` the checkout that holds it.",
+        choices=("nearest", "outermost"),
+    )  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    name: str
+    default: Value
+    kind: type
+    help: str
+    choices: tuple[str, ...]
+    minimum: float | None
+    maximum: float | None
+    secret: bool
+
+    @property
+    def env_name(self) -> str:
+        return ENV_PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.choices:
+            return "one of " + ", ".join(choice or "(empty)" for choice in self.choices)
+        if self.kind is bool:
+            return "true or false"
+        if self.kind is str:
+            return "text"
+        noun = "a whole number" if self.kind is int else "a number"
+        bounds = [f"at least {self.minimum:g}"] if self.minimum is not None else []
+        bounds += [f"at most {self.maximum:g}"] if self.maximum is not None else []
+        return " ".join([noun, " and ".join(bounds)]).strip()
+
+    def parse(self, raw: object) -> Value:
+        """`raw` (text, or a JSON value) as this row's type; ConfigError when it is not allowed."""
+        value = self._converted(raw)
+        inside = value is None or (
+            (not self.choices or value in self.choices)
+            and (self.minimum is None or float(value) >= self.minimum)
+            and (self.maximum is None or float(value) <= self.maximum)
+        )
+        if not inside:
+            raise self._refusal(raw)
+        return value
+
+    def _converted(self, raw: object) -> Value:
+        if raw is None or (raw == "" and self.kind is not str):
+            return self.default
+        if self.kind is bool:
+            word = str(raw).strip().lower()
+            if word in ("true", "1", "yes", "on"):
+                return True
+            if word in ("false", "0", "no", "off"):
+                return False
+            raise self._refusal(raw)
+        if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+            raise self._refusal(raw)
+        try:
+            if self.kind is int:
+                return int(raw) if not isinstance(raw, float) or raw.is_integer() else int("fraction")
+            if self.kind is float:
+                number = float(raw)
+                return number if number - number == 0 else float("not finite")
+        except ValueError:
+            raise self._refusal(raw) from None
+        return str(raw).strip()
+
+    def _refusal(self, raw: object) -> ConfigError:
+        shown = "(hidden)" if self.secret else repr(raw)
+        return ConfigError(f"The setting {self.name} cannot be {shown}: it takes {self.allowed}.")
+
+
+def _rows() -> tuple[Row, ...]:
+    kinds: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+    return tuple(
+        Row(f.name, f.default, kinds[str(f.type).split(" ")[0]], **f.metadata) for f in dataclasses.fields(Settings)
+    )
+
+
+SETTINGS: Mapping[str, Row] = {row.name: row for row in _rows()}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings in force, where each came from, and the provider keys found beside them (names only are printable)."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+    provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    home: Path = field(default_factory=Path.home)
+
+
+PROVIDER_KEY_NAMES = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR",
+    "DEEPSEEK_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "XAI_API_KEY",
+    "MOONSHOT_API_KEY",
+    "ZAI_API_KEY",
+    "CEREBRAS_API_KEY",
+    "DASHSCOPE_API_KEY",
+)
+
+
+def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configuration:
+    """The configuration as the environment and the files of `data_dir` give it now; ConfigError names the first bad value."""
+    env = os.environ if environ is None else environ
+    layers: tuple[tuple[Source, Mapping[str, object]], ...] = (
+        ("environment", {name: env[row.env_name] for name, row in SETTINGS.items() if env.get(row.env_name)}),
+        ("userConfig", read_config_file(data_dir / USER_CONFIG_FILE)),
+        ("config.json", read_config_file(data_dir / CONFIG_FILE)),
+    )
+    values: dict[str, Value] = {}
+    sources: dict[str, Source] = {}
+    for name, row in SETTINGS.items():
+        source, raw = next(((s, layer[name]) for s, layer in layers if _is_set(layer.get(name))), ("default", None))
+        values[name] = row.default if raw is None else row.parse(raw)
+        sources[name] = source  # type: ignore[assignment]  # the literals above
+    keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    return Configuration(Settings(**values), sources, keys, home)  # type: ignore[arg-type]  # parsed by row
+
+
+def _is_set(raw: object) -> bool:
+    return raw is not None and raw != ""
+
+
+def read_config_file(path: Path) -> dict[str, object]:
+    """The JSON object in `path`; empty when there is no file. ConfigError when it is not one, or names no known setting."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as JSON ({error}); mend or remove it.") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} must hold a JSON object of settings; mend or remove it.")
+    unknown = sorted(set(content) - set(SETTINGS))
+    if unknown:
+        raise ConfigError(f"{path} names the unknown setting {unknown[0]}; see docs/settings.md for the names.")
+    return content
+
+
+def change_config_file(data_dir: Path, changes: Mapping[str, str | None]) -> None:
+    """Set (text) or unset (None) settings in config.json, readable by the owner only. ConfigError changes nothing."""
+    unknown = sorted(set(changes) - set(SETTINGS))
+    if unknown:
+        raise ConfigError(f"There is no setting {unknown[0]}; `live-memory config show` lists them.")
+    content = read_config_file(data_dir / CONFIG_FILE)
+    for name, raw in changes.items():
+        if raw is None:
+            content.pop(name, None)
+        else:
+            content[name] = SETTINGS[name].parse(raw)
+    write_private(data_dir / CONFIG_FILE, json.dumps(content, indent=2, sort_keys=True) + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace `path` whole, readable by the owner only (0600); a crash leaves the old content or the new."""
+    staging = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(staging, path)
