@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup check fix lint types test e2e bench serve lock
+.PHONY: help setup check fix lint types test e2e bench serve lock docs
 
 help: ## this list
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,3 +44,6 @@ serve: setup ## a server with the scripted model, no key needed
 
 lock: setup ## write runtime/requirements.lock anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file runtime/requirements.lock pyproject.toml
+
+docs: ## write docs/settings.md anew from the settings table
+	$(PYTHON) tests/repo/settings_page.py

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 from live_memory.errors import ConfigError
 
 ENV_PREFIX = "LIVE_MEMORY_"
 CONFIG_FILE = "config.json"
+BOOLEAN_WORDS = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
 USER_CONFIG_FILE = "user-config.json"  # what Claude Code's plugin options said last, written by the SessionStart hook
 
 Value = str | int | float | bool | None
@@ -32,10 +43,10 @@ def setting(  # noqa: PLR0913  # a row has as many columns as it has
     minimum: float | None = None,
     maximum: float | None = None,
     secret: bool = False,
-) -> Value:
+) -> Any:  # the field's own annotation says the type
     """A dataclass field that is also a row of the table."""
     row = {"help": help_text, "choices": choices, "minimum": minimum, "maximum": maximum, "secret": secret}
-    return field(default=default, metadata=row)  # type: ignore[return-value]  # field() is typed as its default
+    return field(default=default, metadata=row, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,46 +54,46 @@ class Settings:
     """The values in force. Units are in the names; see each row's help."""
 
     # Server
-    port: int = setting(7711, "The port on 127.0.0.1 that the server listens on.", minimum=1, maximum=65535)  # type: ignore[assignment]
-    idle_exit_s: int = setting(21600, "Seconds without any request after which the server saves and exits.", minimum=1)  # type: ignore[assignment]
+    port: int = setting(7711, "The port on 127.0.0.1 that the server listens on.", minimum=1, maximum=65535)
+    idle_exit_s: int = setting(21600, "Seconds without any request after which the server saves and exits.", minimum=1)
     install_retry_s: int = setting(
         600, "Seconds after which a failed installation of the packages is tried again.", minimum=1
-    )  # type: ignore[assignment]
-    max_body_bytes: int = setting(8388608, "The largest request body accepted.", minimum=1024)  # type: ignore[assignment]
-    log_level: str = setting("info", "What the log holds.", choices=("debug", "info", "warning", "error"))  # type: ignore[assignment]
+    )
+    max_body_bytes: int = setting(8388608, "The largest request body accepted.", minimum=1024)
+    log_level: str = setting("info", "What the log holds.", choices=("debug", "info", "warning", "error"))
     log_max_bytes: int = setting(
         5242880, "The size at which the log file is rotated; four old ones are kept.", minimum=65536
-    )  # type: ignore[assignment]
+    )
 
     # Model
     provider: str = setting(
         "",
         "Who answers: empty picks by the keys at hand; `passages` never calls a model; `scripted` is a canned model for trying things out.",
         choices=("", "anthropic", "openai", "passages", "scripted"),
-    )  # type: ignore[assignment]
-    model: str = setting("", "The model's name at the provider; empty takes the provider's cheap default.")  # type: ignore[assignment]
-    base_url: str = setting("", "The provider's address; empty takes the provider's own.")  # type: ignore[assignment]
-    api_key: str = setting("", "The provider's key; empty takes it from the environment.", secret=True)  # type: ignore[assignment]
+    )
+    model: str = setting("", "The model's name at the provider; empty takes the provider's cheap default.")
+    base_url: str = setting("", "The provider's address; empty takes the provider's own.")
+    api_key: str = setting("", "The provider's key; empty takes it from the environment.", secret=True)
     oauth: str = setting(
         "auto",
         "`auto` answers on the Claude subscription when no key is at hand; `off` never reads its token.",
         choices=("auto", "off"),
-    )  # type: ignore[assignment]
+    )
     oauth_refresh: bool = setting(
         False, "Refresh an expired subscription token ourselves (this can log Claude Code out elsewhere)."
-    )  # type: ignore[assignment]
+    )
     price_input_usd: float | None = setting(
         None, "Price of a million uncached prompt tokens; set, it wins over the price table.", minimum=0
-    )  # type: ignore[assignment]
+    )
     price_output_usd: float | None = setting(
         None, "Price of a million output tokens; set, it wins over the price table.", minimum=0
-    )  # type: ignore[assignment]
+    )
     price_cache_read_usd: float | None = setting(
         None, "Price of a million prompt tokens read from the cache; set, it wins over the price table.", minimum=0
-    )  # type: ignore[assignment]
+    )
     price_cache_write_usd: float | None = setting(
         None, "Price of a million prompt tokens written to the cache; set, it wins over the price table.", minimum=0
-    )  # type: ignore[assignment]
+    )
 
     # Questions
     default_timeout_s: float = setting(
@@ -90,39 +101,47 @@ class Settings:
         "Seconds a question may take before it is answered with what is known so far; keep it below 170.",
         minimum=1,
         maximum=170,
-    )  # type: ignore[assignment]
+    )
     max_answer_tokens: int = setting(
         2048, "How long an answer may be when the caller names no length.", minimum=256, maximum=16384
-    )  # type: ignore[assignment]
-    max_tool_rounds: int = setting(25, "How many rounds of tool calls a question may take.", minimum=1, maximum=100)  # type: ignore[assignment]
+    )
+    max_tool_rounds: int = setting(25, "How many rounds of tool calls a question may take.", minimum=1, maximum=100)
     force_explore_when_cold: bool = setting(
         True, "Send a first answer that rests on nothing back once, to be looked up in the code."
-    )  # type: ignore[assignment]
+    )
     concurrency: str = setting(
         "parallel",
         "`parallel` answers several questions on one workspace at once; `serial` one after the other.",
         choices=("parallel", "serial"),
-    )  # type: ignore[assignment]
-    max_parallel_queries: int = setting(8, "How many questions run at once on one workspace.", minimum=1, maximum=256)  # type: ignore[assignment]
+    )
+    max_parallel_queries: int = setting(8, "How many questions run at once on one workspace.", minimum=1, maximum=256)
     max_queued_questions: int = setting(
         256, "How many questions may wait on one workspace before the next is turned away.", minimum=0, maximum=4096
-    )  # type: ignore[assignment]
+    )
 
     # Window
-    max_context_tokens: int = setting(0, "The window's size; 0 takes the model's own, below its price tier.", minimum=0)  # type: ignore[assignment]
+    max_context_tokens: int = setting(0, "The window's size; 0 takes the model's own, below its price tier.", minimum=0)
     tree_max_tokens: int = setting(
         8000, "How much of the prompt the directory tree may take; never more than a tenth of the window.", minimum=0
-    )  # type: ignore[assignment]
+    )
 
     # Workspaces
     canonicalize_workspace: bool = setting(
         True, "Let a folder inside a git checkout share the memory of the checkout's root."
-    )  # type: ignore[assignment]
+    )
     repo_root_mode: str = setting(
         "nearest",
         "Inside a submodule: `nearest` is the submodule itself, `outermost` the checkout that holds it.",
         choices=("nearest", "outermost"),
-    )  # type: ignore[assignment]
+    )
+
+
+def finite(word: str) -> float:
+    """`word` as a number that is neither infinite nor NaN; ValueError otherwise."""
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,24 +190,19 @@ class Row:
     def _converted(self, raw: object) -> Value:
         if raw is None or (raw == "" and self.kind is not str):
             return self.default
-        if self.kind is bool:
-            word = str(raw).strip().lower()
-            if word in ("true", "1", "yes", "on"):
-                return True
-            if word in ("false", "0", "no", "off"):
-                return False
+        if (isinstance(raw, bool) and self.kind is not bool) or not isinstance(raw, (str, int, float)):
             raise self._refusal(raw)
-        if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-            raise self._refusal(raw)
+        word = str(raw).strip()
         try:
+            if self.kind is bool:
+                return BOOLEAN_WORDS[word.lower()]
             if self.kind is int:
-                return int(raw) if not isinstance(raw, float) or raw.is_integer() else int("fraction")
+                return int(word)
             if self.kind is float:
-                number = float(raw)
-                return number if number - number == 0 else float("not finite")
-        except ValueError:
+                return finite(word)
+        except (KeyError, ValueError):
             raise self._refusal(raw) from None
-        return str(raw).strip()
+        return word
 
     def _refusal(self, raw: object) -> ConfigError:
         shown = "(hidden)" if self.secret else repr(raw)
@@ -198,7 +212,8 @@ class Row:
 def _rows() -> tuple[Row, ...]:
     kinds: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
     return tuple(
-        Row(f.name, f.default, kinds[str(f.type).split(" ")[0]], **f.metadata) for f in dataclasses.fields(Settings)
+        Row(f.name, cast(Value, f.default), kinds[str(f.type).split(" ")[0]], **f.metadata)
+        for f in dataclasses.fields(Settings)
     )
 
 
@@ -245,12 +260,13 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configurat
         ("userConfig", read_config_file(data_dir / USER_CONFIG_FILE)),
         ("config.json", read_config_file(data_dir / CONFIG_FILE)),
     )
+    unset: tuple[Source, object] = ("default", None)
     values: dict[str, Value] = {}
     sources: dict[str, Source] = {}
     for name, row in SETTINGS.items():
-        source, raw = next(((s, layer[name]) for s, layer in layers if _is_set(layer.get(name))), ("default", None))
+        source, raw = next(((s, layer[name]) for s, layer in layers if _is_set(layer.get(name))), unset)
         values[name] = row.default if raw is None else row.parse(raw)
-        sources[name] = source  # type: ignore[assignment]  # the literals above
+        sources[name] = source
     keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     return Configuration(Settings(**values), sources, keys, home)  # type: ignore[arg-type]  # parsed by row
