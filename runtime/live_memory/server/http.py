@@ -29,8 +29,11 @@ class Response:
 
 
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """`value` as UTF-8 JSON."""
-    body = json.dumps(value, ensure_ascii=False).encode()
+    """`value` as UTF-8 JSON; in ASCII where it holds what UTF-8 cannot (a path whose bytes are no text)."""
+    try:
+        body = json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        body = json.dumps(value).encode()
     return Response(status, body, headers=headers or {})
 
 

@@ -1,0 +1,98 @@
+"""A desk whose answers the test holds in its hand, and the state of a server around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from live_memory.agent.answers import Answer, Question
+from live_memory.agent.desk import QuestionDesk, ignore_progress
+from live_memory.clock import Clock, ManualClock
+from live_memory.llm.base import Usage
+from live_memory.server.http import Request
+from live_memory.server.state import Phase, ServerState
+from live_memory.settings import Configuration, Settings
+
+TOKEN = "t" * 43
+PORT = 7799
+
+
+class HandDesk(QuestionDesk):
+    """Answers what `answer_with` says, once `gate` is open; notes what happened to each question."""
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        self.configuration = configuration or Configuration(Settings(), {})
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.arrived = asyncio.Event()
+        self.asked: list[Question] = []
+        self.cancelled: list[Question] = []
+        self.calls: list[tuple[str, str]] = []
+        self.progress: tuple[str, ...] = ()
+        self.error: Exception | None = None
+        self.is_model = False
+        self.closed_after_s: float | None = None
+
+    async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
+        self.asked.append(question)
+        self.arrived.set()
+        for line in self.progress:
+            on_progress(line)
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled.append(question)
+            raise
+        if self.error is not None:
+            raise self.error
+        text = f"about: {question.text}"
+        return Answer(text, "hand-1", 12, False, 1, 1, Usage(3, 4, 5, 6), 0.25, True, 100, 1000, ())
+
+    def stats(self, cwd: str) -> dict[str, object]:
+        self.calls.append(("stats", cwd))
+        return {"root": cwd}
+
+    async def clear(self, cwd: str) -> None:
+        self.calls.append(("clear", cwd))
+
+    async def reset(self, cwd: str) -> None:
+        self.calls.append(("reset", cwd))
+
+    def reload(self) -> Configuration:
+        if self.error is not None:
+            raise self.error
+        return self.configuration
+
+    def needs_packages(self) -> bool:
+        return self.is_model
+
+    async def close(self, grace_s: float) -> None:
+        self.closed_after_s = grace_s
+
+
+def state_of(desk: QuestionDesk, *, phase: Phase | None = None, clock: Clock | None = None) -> ServerState:
+    """A server that stands in `phase` ("ok" unless given)."""
+    clock = clock or ManualClock()
+    started_s = clock.monotonic_s()
+    return ServerState(
+        version="1.2.3",
+        token=TOKEN,
+        data_dir=Path("/data"),
+        port=PORT,
+        clock=clock,
+        started_s=started_s,
+        desk=desk,
+        phase=phase or Phase("ok"),
+        shutdown=asyncio.Event(),
+        last_request_s=started_s,
+    )
+
+
+def request_of(method: str, path: str, body: bytes = b"", **headers: str) -> Request:
+    """A request as our own client sends it; `headers` (with _ for -) replace or add, an empty one takes away."""
+    path, _, query = path.partition("?")
+    sent = {"host": f"127.0.0.1:{PORT}", "authorization": f"Bearer {TOKEN}", "content-length": str(len(body))}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    pairs = dict(pair.partition("=")[::2] for pair in query.split("&") if pair)
+    return Request(method, path, pairs, {name: value for name, value in sent.items() if value}, body)
