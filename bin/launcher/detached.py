@@ -1,0 +1,79 @@
+"""A server process of its own: no terminal, no inherited files, its words kept in the log folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from launcher import paths
+from launcher.errors import LaunchError
+
+LOG_NAME = "launcher.log"
+EARLIER_LOG_NAME = "launcher.log.1"
+WINDOWS_FLAGS = 0x00000008 | 0x00000200 | 0x08000000  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW
+
+
+class Detached:
+    """`serve`, started so that it outlives its starter."""
+
+    def __init__(self, place: paths.Place) -> None:
+        paths.make_data_dir(place.data_dir)
+        self._log = os.path.join(place.data_dir, "logs", f"start-{os.getpid()}-{time.monotonic_ns()}.log")
+        descriptor = os.open(self._log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        try:
+            self._child = subprocess.Popen(
+                [sys.executable, "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", self._log],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=descriptor,
+                cwd=place.data_dir,  # a working folder that nobody unmounts or deletes from under it
+                env=_environment(place),
+                start_new_session=sys.platform != "win32",
+                creationflags=WINDOWS_FLAGS if sys.platform == "win32" else 0,
+            )
+        except OSError as error:
+            os.unlink(self._log)
+            raise LaunchError(f"The server could not be started: {error}.") from error
+        finally:
+            self._read_end = os.dup(descriptor)
+            os.close(descriptor)
+        self.pid = self._child.pid
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._child.poll()
+
+    def last_words(self) -> str:
+        """The last line it wrote, without the program's name."""
+        os.lseek(self._read_end, 0, os.SEEK_SET)
+        lines = os.read(self._read_end, 1 << 20).decode(errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("live-memory: ") if lines else ""
+
+    def release(self) -> None:
+        """Let go of it; the log of a process that has ended and did not become the server is removed."""
+        if self.exit_code() is not None and os.path.exists(self._log):
+            os.unlink(self._log)
+        self._child.returncode = self._child.returncode or 0  # it is meant to outlive us: no warning about that
+
+
+def _environment(place: paths.Place) -> dict[str, str]:
+    """The environment, with what is relative to this folder made absolute and the place spelled out."""
+    environment = dict(os.environ, LIVE_MEMORY_DATA_DIR=place.data_dir, LIVE_MEMORY_PORT=str(place.port))
+    wheelhouse = environment.get("LIVE_MEMORY_WHEELHOUSE")
+    if wheelhouse:
+        environment["LIVE_MEMORY_WHEELHOUSE"] = os.path.abspath(wheelhouse)
+    return environment
+
+
+def adopt_log(folder: str, log: str) -> None:
+    """Make the log of the process that became the server `launcher.log`, keeping the one before."""
+    logs = os.path.join(folder, "logs")
+    current = os.path.join(logs, LOG_NAME)
+    try:
+        if os.path.exists(current):
+            os.replace(current, os.path.join(logs, EARLIER_LOG_NAME))
+        os.replace(log, current)
+    except OSError:
+        return  # Windows renames no open file; the log keeps its first name there

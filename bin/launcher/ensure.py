@@ -1,0 +1,133 @@
+"""Make sure that a server runs: look, start one detached when none does, wait. What stands in the way becomes a sentence.
+
+Absent on purpose: taking over from an old or hung server. The started process does that, because it needs the port.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from launcher import identity, paths
+from launcher.errors import LaunchError
+
+if TYPE_CHECKING:
+    from launcher.detached import Detached
+
+DEFAULT_WAIT_S = 180.0  # the packages over a slow line
+FIRST_PAUSE_S = 0.02
+LAST_PAUSE_S = 0.2
+PAUSE_GROWTH = 1.5
+SETTLED = ("ok", "degraded")
+
+Until = Literal["answering", "settled"]
+
+
+class Ensured(NamedTuple):
+    """`health` is the /health answer, proved to be ours; `started` is whether this call started the server."""
+
+    health: dict[str, object]
+    started: bool
+
+
+def ensure_server(
+    place: paths.Place,
+    *,
+    until: Until = "settled",
+    wait_s: float = DEFAULT_WAIT_S,
+    on_progress: Callable[[dict[str, object]], None] = lambda health: None,
+) -> Ensured:
+    """A running server of at least this plugin's version, started when there is none.
+
+    `until` "answering" returns at the first /health answer (its status may be "installing"), "settled" when it is "ok"
+    or "degraded". When `wait_s` is over, whatever answers by then is returned; LaunchError when nothing does, or when
+    the server cannot be started. `on_progress` gets every /health answer while waiting.
+    """
+    watch = _Watch(place, time.monotonic() + wait_s)
+    pause_s = FIRST_PAUSE_S
+    while True:
+        health = watch.look()
+        if health and (until == "answering" or health["status"] in SETTLED):
+            break
+        if health:
+            on_progress(health)
+        if time.monotonic() >= watch.deadline_s:
+            if health:
+                break
+            raise LaunchError(watch.failure() or f"The server did not answer on port {place.port} within {wait_s:g} s.")
+        time.sleep(min(pause_s, max(0.0, watch.deadline_s - time.monotonic())))
+        pause_s = min(LAST_PAUSE_S, pause_s * PAUSE_GROWTH)
+    if watch.child is not None:
+        watch.child.release()
+        if health["status"] == "ok":
+            from launcher import venv
+
+            venv.remove_old(place.data_dir)
+    return Ensured(health, watch.child is not None and watch.child.pid == health.get("pid"))
+
+
+class _Watch:
+    """One wait for a server: probes, and starts a process when nobody fit is there."""
+
+    def __init__(self, place: paths.Place, deadline_s: float) -> None:
+        self.place = place
+        self.deadline_s = deadline_s
+        self.version = paths.plugin_version()
+        self.child: Detached | None = None
+
+    def look(self) -> dict[str, object]:
+        """The /health answer of a server that can stay; empty while there is none. LaunchError when there can be none."""
+        timeout_s = max(0.05, min(paths.PROBE_TIMEOUT_S, self.deadline_s - time.monotonic()))
+        seen = identity.probe(self.place, timeout_s)
+        is_staying = seen.kind == "ours" and seen.health.get("status") != "draining"
+        if is_staying and not identity.is_older(seen.health.get("version"), self.version):
+            return seen.health
+        if seen.kind == "foreign":
+            from launcher import holder
+
+            raise holder.held(self.place.port, seen.health)
+        self._start_unless_starting()
+        return {}
+
+    def _start_unless_starting(self) -> None:
+        if self.child is not None:
+            code = self.child.exit_code()
+            if code is None:
+                return
+            if code != 0:
+                raise LaunchError(self.failure() or f"The server could not be started (exit code {code}).")
+            self.child.release()  # it lost the port to another one, which has gone since
+        from launcher.detached import Detached
+
+        self.child = Detached(self.place)
+
+    def failure(self) -> str:
+        """What the started process said last; empty when it said nothing or runs on."""
+        return "" if self.child is None or self.child.exit_code() is None else self.child.last_words()
+
+
+def run(arguments: list[str]) -> int:
+    """`ensure [--json] [--wait SECONDS]`: print where the server runs once it can answer."""
+    flags = paths.parse_flags(arguments, {"--json": "flag", "--wait": "value", "--data-dir": "value"})
+    place = paths.place(flags.get("--data-dir"))
+    wait_s = paths.parse_seconds(flags.get("--wait", ""), "--wait") or DEFAULT_WAIT_S
+    from launcher.terminal import progress
+
+    with progress() as on_progress:
+        ensured = ensure_server(place, wait_s=wait_s, on_progress=on_progress)
+    health = ensured.health
+    shown = {"port": place.port, "pid": health.get("pid"), "version": health.get("version"), "status": health["status"]}
+    if "--json" in flags:
+        sys.stdout.write(json.dumps({**shown, "started": ensured.started}) + "\n")
+    else:
+        sys.stdout.write(describe(place, health) + "\n")
+    return 0
+
+
+def describe(place: paths.Place, health: dict[str, object]) -> str:
+    """One line about a running server."""
+    reason = f" ({health['reason']})" if health.get("reason") else ""
+    return f"Live Memory {health.get('version')} is {health['status']}{reason} on 127.0.0.1:{place.port}, pid {health.get('pid')}."

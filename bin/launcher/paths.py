@@ -1,0 +1,224 @@
+"""Where things are: the plugin, the data folder and its files, the port. Standard library only, and cheap to import.
+
+Paths are text, not pathlib's: `headers` runs before every connection of Claude Code and pays for each import.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import _client
+from launcher.errors import LaunchError, UsageError
+
+DEFAULT_PORT = 7711
+MAX_PORT = 65535
+PROBE_TIMEOUT_S = 2.0
+PORT_FILE = "port"
+INTERPRETER_FILE = "python"
+LAUNCHER_FILE = "launcher"
+LOCK_FILE = "install.lock"
+CONFIG_FILES = ("user-config.json", "config.json")
+PLUGIN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+RUNTIME = os.path.join(PLUGIN_ROOT, "runtime")
+PACKAGE = os.path.join(RUNTIME, "live_memory")
+REQUIREMENTS = os.path.join(RUNTIME, "requirements.lock")
+COMMAND = os.path.join(PLUGIN_ROOT, "bin", "live-memory")
+
+
+class Place(NamedTuple):
+    """Which server a command means: its data folder (absolute) and the port on 127.0.0.1."""
+
+    data_dir: str
+    port: int
+
+
+def place(flag: str | None = None, environ: Mapping[str, str] | None = None, server_url: str = "") -> Place:
+    """The data folder and the port in force; `flag` is --data-dir's value, `server_url` the MCP url where one is known.
+
+    LaunchError names a port that cannot be one. The folder need not exist yet.
+    """
+    env = os.environ if environ is None else environ
+    folder = named_data_dir(flag, env)
+    if not folder:
+        folder = served_data_dir(env_port(env) or DEFAULT_PORT) or default_data_dir(env)
+    folder = os.path.abspath(os.path.expanduser(folder))
+    return Place(folder, env_port(env) or url_port(server_url) or recorded_port(folder) or config_port(folder))
+
+
+def parse_flags(arguments: list[str], names: Mapping[str, str]) -> dict[str, str]:
+    """The options in `arguments`: `names` maps each to "value" or "flag" (present: "1"). UsageError on anything else."""
+    found: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        name, _, inline = rest.pop(0).partition("=")
+        kind = names.get(name)
+        if kind is None:
+            raise UsageError(f"unknown argument {name!r}; known are {', '.join(sorted(names))}")
+        if kind == "flag":
+            found[name] = "1"
+        elif inline or rest:
+            found[name] = inline or rest.pop(0)
+        else:
+            raise UsageError(f"{name} needs a value")
+    return found
+
+
+def named_data_dir(flag: str | None, env: Mapping[str, str]) -> str:
+    """The folder that the environment or `--data-dir` names; empty when neither does."""
+    return env.get("LIVE_MEMORY_DATA_DIR") or flag or env.get("CLAUDE_PLUGIN_DATA") or ""
+
+
+def served_data_dir(port: int) -> str:
+    """The folder that a server listening on `port` names, when it proves to know that folder's token; else empty."""
+    from launcher import identity
+
+    try:
+        seen = identity.health_with_challenge(_client.Address(port), PROBE_TIMEOUT_S)
+    except _client.Unreachable:
+        return ""
+    folder = str(seen.health.get("data_dir") or "")
+    # A stranger could name a folder of its own making: only a token that is this user's own is proof.
+    return folder if folder and is_own_file(os.path.join(folder, _client.TOKEN_FILE)) and seen.proves(folder) else ""
+
+
+def is_own_file(path: str) -> bool:
+    """Whether `path` is a file that belongs to this user (on Windows: is a file)."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(seen.st_mode) and (sys.platform == "win32" or seen.st_uid == os.geteuid())
+
+
+def default_data_dir(env: Mapping[str, str]) -> str:
+    """The folder of the plugin under Claude Code's configuration where there is one, else the platform's user data folder."""
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home(env), ".claude")
+    plugins = [
+        p for p in glob.glob(os.path.join(glob.escape(claude), "plugins", "data", "live-memory-*")) if os.path.isdir(p)
+    ]
+    if plugins:
+        # The one used last: several exist where the plugin was tried from a folder as well as installed.
+        return max(plugins, key=_last_use)
+    return user_data_dir(env)
+
+
+def _last_use(folder: str) -> tuple[float, str]:
+    newest = max(
+        (_mtime(os.path.join(folder, name)) for name in (_client.RECORD_FILE, _client.TOKEN_FILE)), default=0.0
+    )
+    return newest, folder
+
+
+def _mtime(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def user_data_dir(env: Mapping[str, str]) -> str:
+    """The platform's folder for a user's data."""
+    if sys.platform == "darwin":
+        return os.path.join(home(env), "Library", "Application Support", "live-memory")
+    if sys.platform == "win32":
+        return os.path.join(env.get("LOCALAPPDATA") or os.path.join(home(env), "AppData", "Local"), "live-memory")
+    return os.path.join(env.get("XDG_DATA_HOME") or os.path.join(home(env), ".local", "share"), "live-memory")
+
+
+def home(env: Mapping[str, str]) -> str:
+    """The user's home folder."""
+    return env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")
+
+
+def env_port(env: Mapping[str, str]) -> int:
+    """The port that LIVE_MEMORY_PORT names; 0 without one."""
+    return parse_port(env.get("LIVE_MEMORY_PORT") or "", "LIVE_MEMORY_PORT")
+
+
+def url_port(url: str) -> int:
+    """The port in an MCP server's url; 0 without one."""
+    host = url.partition("://")[2].partition("/")[0]
+    tail = host.rpartition(":")[2]
+    return int(tail) if ":" in host and tail.isdigit() and 0 < int(tail) <= MAX_PORT else 0
+
+
+def recorded_port(folder: str) -> int:
+    """The port that Claude Code connected to last, as `headers` recorded it; 0 without one."""
+    word = read_line(os.path.join(folder, PORT_FILE))
+    return int(word) if word.isdigit() and 0 < int(word) <= MAX_PORT else 0
+
+
+def config_port(folder: str) -> int:
+    """The port in the configuration files, else the default."""
+    for name in CONFIG_FILES:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                value = json.load(file).get("port")
+        except (OSError, ValueError, AttributeError):
+            continue  # the server says what is wrong with it, with the sentence that the settings table has
+        if value:
+            return parse_port(str(value), "The port in " + name)
+    return DEFAULT_PORT
+
+
+def parse_port(word: str, origin: str) -> int:
+    """`word` as a port, 0 when it is empty; LaunchError names `origin`."""
+    if not word:
+        return 0
+    if not word.isascii() or not word.isdigit() or not 0 < int(word) <= MAX_PORT:
+        raise LaunchError(f"{origin} cannot be {word!r}: it takes a whole number from 1 to {MAX_PORT}.")
+    return int(word)
+
+
+def read_line(path: str) -> str:
+    """The first line of a small text file, stripped; empty when it cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readline().strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def write_whole(path: str, text: str) -> None:
+    """Replace `path`, readable by the owner only; a crash leaves the old content or the new, an error nothing."""
+    staging = f"{path}.{os.getpid()}.new"
+    try:
+        with open(os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(staging, path)
+    except OSError:
+        if os.path.exists(staging):
+            os.unlink(staging)
+        raise
+
+
+def make_data_dir(folder: str) -> None:
+    """Make the data folder (0700) and its `logs`; OSError names the path that cannot be made."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    os.makedirs(os.path.join(folder, "logs"), mode=0o700, exist_ok=True)
+
+
+def plugin_version() -> str:
+    """The version of this plugin, read from the package without importing it."""
+    with open(os.path.join(PACKAGE, "__init__.py"), encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("__version__"):
+                return line.split('"')[1]
+    raise LaunchError(f"{PACKAGE} names no version; install the plugin again.")
+
+
+def parse_seconds(word: str, origin: str) -> float:
+    """`word` as a number of seconds, 0 when it is empty; UsageError names `origin`."""
+    try:
+        seconds = float(word or 0)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise UsageError(f"{origin} cannot be {word!r}: it takes a number of seconds.")
+    return seconds

@@ -1,0 +1,176 @@
+"""The smallest HTTP client of our own server: a raw socket, a token, a time limit. Shared by the hooks and the launcher.
+
+Absent on purpose: every import beyond `json os socket sys` (each costs a hook milliseconds), TLS, redirects, chunked
+bodies, keep-alive. Starts on Python 3.9.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+
+LOOPBACK = "127.0.0.1"
+TOKEN_FILE = "token"  # noqa: S105  # a file's name
+RECORD_FILE = "server.json"
+RECEIVE_BYTES = 65536
+START_FIELD = 19  # of /proc/<pid>/stat, counted after the program's name: field 22, the start in clock ticks
+
+
+class Unreachable(Exception):
+    """No usable reply: nobody listens, the time is up, or it is no HTTP."""
+
+
+class NoAnswer(Unreachable):
+    """Somebody listens, and sent nothing usable in time."""
+
+
+class Address:
+    """Where a server listens, and the token to show it; an empty token shows none."""
+
+    __slots__ = ("port", "token")
+
+    def __init__(self, port: int, token: str = "") -> None:
+        self.port = port
+        self.token = token
+
+
+def data_dir() -> str:
+    """The data folder that a hook's environment names; empty when it names none."""
+    return os.environ.get("LIVE_MEMORY_DATA_DIR") or os.environ.get("CLAUDE_PLUGIN_DATA") or ""
+
+
+def read_token(folder: str) -> str:
+    """The token kept in `folder`; empty when there is none yet."""
+    try:
+        with open(os.path.join(folder, TOKEN_FILE), encoding="ascii") as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def read_record(folder: str) -> dict[str, object]:
+    """The pid record `{"pid", "started", "port", "version"}` of the server of `folder`; empty when there is none."""
+    try:
+        with open(os.path.join(folder, RECORD_FILE), encoding="utf-8") as file:
+            record = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    is_record = isinstance(record, dict) and isinstance(record.get("pid"), int) and isinstance(record.get("port"), int)
+    return record if is_record else {}
+
+
+def running_server(folder: str) -> Address | None:
+    """The address of the live server of `folder`, going by its pid record; None when it is not running.
+
+    Our own process holds that port as long as it lives, so its token can be shown there without a challenge.
+    """
+    record = read_record(folder)
+    pid, port = record.get("pid"), record.get("port")
+    if not isinstance(pid, int) or not isinstance(port, int) or not is_alive(pid, str(record.get("started", ""))):
+        return None
+    token = read_token(folder)
+    return Address(port, token) if token else None
+
+
+def is_alive(pid: int, started: str) -> bool:
+    """Whether process `pid` lives and, where the system tells cheaply, is the one that began at `started`."""
+    if sys.platform == "linux":
+        return bool(started) and linux_start(pid) == started
+    if sys.platform == "win32":
+        return True  # os.kill(pid, 0) would end it there; a connection tells soon enough
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return False  # somebody else's process: the pid was recycled
+    return True
+
+
+def linux_start(pid: int) -> str:
+    """When process `pid` began, as `<boot id>-<clock ticks>`; empty when there is no such process or it is a zombie."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read(8)
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else boot + "-" + fields[START_FIELD]
+
+
+def call(
+    address: Address, method: str, path: str, body: object = None, timeout_s: float = 1.0
+) -> tuple[int, dict[str, object]]:
+    """The status and the JSON object that `method path` brings; an answer that is no JSON object is an empty one.
+
+    Connecting, sending and each receive wait at most `timeout_s`. Unreachable when nobody listens, NoAnswer when
+    somebody does and nothing usable came.
+    """
+    status, raw = fetch(address, method, path, body, timeout_s)
+    try:
+        value = json.loads(raw)
+    except ValueError:
+        value = {}
+    return status, value if isinstance(value, dict) else {}
+
+
+def fetch(address: Address, method: str, path: str, body: object = None, timeout_s: float = 1.0) -> tuple[int, bytes]:
+    """The status and the raw body that `method path` brings, `body` sent as JSON; raises as `call` does."""
+    try:
+        connection = socket.create_connection((LOOPBACK, address.port), timeout_s)
+    except ConnectionRefusedError:
+        raise Unreachable("nobody listens on port %d" % address.port) from None
+    except OSError as error:
+        raise NoAnswer(str(error)) from None
+    with connection:
+        try:
+            connection.sendall(_request_bytes(address, method, path, body))
+            return _receive(connection)
+        except (OSError, ValueError, IndexError) as error:
+            raise NoAnswer(str(error) or "no HTTP reply") from None
+
+
+def _request_bytes(address: Address, method: str, path: str, body: object) -> bytes:
+    # HTTP/1.0: the server closes when it has answered and never sends chunks.
+    lines = [method + " " + path + " HTTP/1.0", "Host: %s:%d" % (LOOPBACK, address.port)]
+    if address.token:
+        lines.append("Authorization: Bearer " + address.token)
+    content = b""
+    if body is not None:
+        content = json.dumps(body).encode()
+        lines += ["Content-Type: application/json", "Content-Length: %d" % len(content)]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + content
+
+
+def _receive(connection: socket.socket) -> tuple[int, bytes]:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _more(connection)
+    head, _, body = received.partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    if not lines[0].startswith(b"HTTP/1."):
+        raise ValueError("no HTTP reply")
+    status = int(lines[0].split()[1])
+    lengths = [line.partition(b":")[2] for line in lines if line.lower().startswith(b"content-length:")]
+    if not lengths:
+        while True:
+            chunk = connection.recv(RECEIVE_BYTES)
+            if not chunk:
+                return status, body
+            body += chunk
+    parts, missing = [body], int(lengths[0]) - len(body)
+    while missing > 0:
+        chunk = _more(connection)
+        parts.append(chunk)
+        missing -= len(chunk)
+    return status, b"".join(parts)
+
+
+def _more(connection: socket.socket) -> bytes:
+    chunk = connection.recv(RECEIVE_BYTES)
+    if not chunk:
+        raise ValueError("the reply broke off")
+    return chunk
