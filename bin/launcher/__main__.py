@@ -12,10 +12,10 @@ NEEDED = (3, 11)
 # name: (module:function, one line of help). A function takes the arguments after the name and returns the exit code.
 COMMANDS = {
     "ask": ("launcher.commands.ask:run", "ask a question about a code base"),
-    "stats": ("launcher.commands.stats:run", "show what the memory of a workspace holds and has cost"),
+    "stats": ("launcher.commands.window:run_stats", "show what the memory of a workspace holds and has cost"),
     "config": ("launcher.commands.config:run", "show, set or unset settings"),
-    "reset": ("launcher.commands.reset:run", "forget a workspace's conversation and start a new window"),
-    "empty": ("launcher.commands.empty:run", "forget a workspace's questions and keep what was learnt"),
+    "reset": ("launcher.commands.window:run_reset", "forget a workspace's window and load it anew"),
+    "empty": ("launcher.commands.window:run_empty", "forget a workspace's window"),
     "doctor": ("launcher.commands.doctor:run", "check the installation and say what to mend"),
     "logs": ("launcher.commands.logs:run", "show the server's log"),
     "statusline": ("launcher.commands.statusline:run", "print one line for Claude Code's status line"),

@@ -1,0 +1,121 @@
+"""`live-memory config`: show the settings and where each comes from, set and unset them, and tell a running server.
+
+A secret is written and never shown.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from launcher import paths
+from launcher.commands import options, runtime_package, servers
+from launcher.errors import LaunchError, UsageError
+from launcher.terminal import coloured
+
+if TYPE_CHECKING:
+    from live_memory.settings import Configuration
+
+USAGE = "config [show | set NAME=VALUE… | unset NAME…] [--json]"
+SECRET_IS_SET = "set"  # noqa: S105  # shown in the place of one
+
+
+def run(arguments: list[str]) -> int:
+    parsed = options.parse(arguments, USAGE, options.JSON, max_words=None)
+    action, words = (parsed.words[0], parsed.words[1:]) if parsed.words else ("show", [])
+    place = paths.place()
+    if action == "set" and words:
+        _change(place, dict(_assignment(word) for word in words))
+    elif action == "unset" and words:
+        _change(place, dict.fromkeys(words))
+    elif action != "show" or words:
+        raise UsageError(f"usage: live-memory {USAGE}")
+    configuration = _load(place)
+    names = list(configuration.sources) if action == "show" else [word.partition("=")[0] for word in words]
+    if options.form(parsed) == "json":
+        sys.stdout.write(json.dumps(_table(configuration, names), ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(_text(configuration, names))
+    if action != "show":
+        _warn_of_what_wins(place, configuration, names)
+    return 0
+
+
+def _assignment(word: str) -> tuple[str, str]:
+    name, separator, value = word.partition("=")
+    if not separator or not name:
+        raise UsageError(f"{word!r} is no NAME=VALUE; usage: live-memory {USAGE}")
+    return name, value
+
+
+def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
+    """Write the changes and let a running server take them over. LaunchError when either refuses; a refused value
+    is not written."""
+    runtime_package.reachable()
+    from live_memory import settings
+    from live_memory.errors import ConfigError
+
+    paths.make_data_dir(place.data_dir)
+    try:
+        settings.change_config_file(Path(place.data_dir), changes)
+    except ConfigError as error:
+        raise LaunchError(str(error)) from None
+    live = servers.running(place)
+    if live is not None:
+        servers.call(live.address, "POST", "/reload")
+
+
+def _load(place: paths.Place) -> Configuration:
+    runtime_package.reachable()
+    from live_memory import settings
+    from live_memory.errors import ConfigError
+
+    try:
+        return settings.load(Path(place.data_dir))
+    except ConfigError as error:
+        raise LaunchError(str(error)) from None
+
+
+def _table(configuration: Configuration, names: list[str]) -> dict[str, dict[str, object]]:
+    return {name: {"value": _public(configuration, name), "source": configuration.sources[name]} for name in names}
+
+
+def _text(configuration: Configuration, names: list[str]) -> str:
+    width = max(map(len, names), default=0)
+    lines = []
+    for name in names:
+        source = configuration.sources[name]
+        value = _public(configuration, name)
+        shown = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        origin = coloured(f"({source})", "dim" if source == "default" else "green")
+        lines.append(f"{name.ljust(width)}  {shown or '(empty)'}  {origin}\n")
+    return "".join(lines)
+
+
+def _public(configuration: Configuration, name: str) -> object:
+    """The value, or only whether there is one when it is a secret."""
+    from live_memory.settings import SETTINGS
+
+    value = getattr(configuration.settings, name)
+    return (SECRET_IS_SET if value else "") if SETTINGS[name].secret else value
+
+
+def _warn_of_what_wins(place: paths.Place, configuration: Configuration, names: list[str]) -> None:
+    """Say of each changed setting what keeps the change from being in force."""
+    for name in names:
+        source = configuration.sources[name]
+        if source in ("environment", "userConfig"):
+            where = f"LIVE_MEMORY_{name.upper()}" if source == "environment" else "the plugin's option in Claude Code"
+            _warn(f"{name} stays as it is: {where} wins over config.json.")
+    if "port" in names and configuration.sources["port"] in ("config.json", "default"):
+        recorded = paths.recorded_port(place.data_dir)
+        if recorded and recorded != configuration.settings.port:
+            _warn(f"Claude Code connects to port {recorded}, and that wins: set the plugin's `port` option as well.")
+        _warn("A running server keeps its port; `live-memory restart` moves it.")
+
+
+def _warn(sentence: str) -> None:
+    sys.stderr.write(coloured(f"live-memory: {sentence}", "yellow", sys.stderr) + "\n")

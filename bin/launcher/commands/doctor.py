@@ -1,0 +1,38 @@
+"""`live-memory doctor`: every part of the installation, one line each, and what to do."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from launcher import paths
+from launcher.commands import options
+from launcher.commands.checks import Check, all_checks
+from launcher.terminal import coloured
+
+USAGE = "doctor [--json]"
+COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
+NAME_WIDTH = 12
+STATUS_WIDTH = 8
+
+
+def run(arguments: list[str]) -> int:
+    """0, or 1 when any check found a problem."""
+    parsed = options.parse(arguments, USAGE, options.JSON)
+    found = []
+    for check in all_checks(paths.place()):
+        found.append(check)
+        if options.form(parsed) == "text":
+            sys.stdout.write(_lines(check))
+            sys.stdout.flush()
+    is_well = all(check.status != "problem" for check in found)
+    if options.form(parsed) == "json":
+        shown = {"ok": is_well, "checks": [check._asdict() for check in found]}
+        sys.stdout.write(json.dumps(shown, ensure_ascii=False) + "\n")
+    return 0 if is_well else 1
+
+
+def _lines(check: Check) -> str:
+    mark = coloured(check.status.ljust(STATUS_WIDTH), COLOURS[check.status])
+    line = f"{mark} {check.name.ljust(NAME_WIDTH)} {check.text}\n"
+    return line + (f"{' ' * (STATUS_WIDTH + NAME_WIDTH + 2)}→ {check.advice}\n" if check.advice else "")

@@ -1,0 +1,60 @@
+"""`live-memory logs`: the end of the server's log, and with -f what is added to it, over rotations."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+
+from launcher import paths
+from launcher.commands import options
+from launcher.errors import LaunchError
+
+USAGE = "logs [-f]"
+LOG = os.path.join("logs", "server.log")
+SHOWN_LINES = 200
+LOOK_S = 0.25
+
+
+def run(arguments: list[str]) -> int:
+    parsed = options.parse(arguments, USAGE, {"-f": "flag", "--follow": "flag"})
+    path = os.path.join(paths.place().data_dir, LOG)
+    try:
+        file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115  # `followed` may replace it
+    except FileNotFoundError:
+        raise LaunchError(f"There is no log yet at {path}; the server writes one when it starts.") from None
+    with file:
+        sys.stdout.writelines(deque(file, SHOWN_LINES))
+        if parsed.options:
+            position = file.tell()
+    if parsed.options:
+        for text in added(path, position):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    return 0
+
+
+def added(path: str, position: int) -> Iterator[str]:
+    """What is written to the log after `position`, for ever; a log that was rotated goes on from the new file's start."""
+    file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115  # replaced at each rotation
+    file.seek(position)
+    while True:
+        text = file.read()
+        if text:
+            yield text
+            continue
+        if _is_replaced(path, file.fileno()):
+            yield file.read()  # what came between the last look and the rotation
+            file.close()
+            file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115
+            continue
+        time.sleep(LOOK_S)
+
+
+def _is_replaced(path: str, descriptor: int) -> bool:
+    try:
+        return not os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False  # between a rotation's two steps
