@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from launcher import paths
+from launcher import interpreter, paths
 from launcher.errors import LaunchError
 
 LOG_NAME = "launcher.log"
@@ -24,12 +24,12 @@ class Detached:
         descriptor = os.open(self._log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", self._log],
+                [interpreter.real(), "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", self._log],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=descriptor,
                 cwd=place.data_dir,  # a working folder that nobody unmounts or deletes from under it
-                env=_environment(place),
+                env=paths.absolute_environment(os.environ, place),
                 start_new_session=sys.platform != "win32",
                 creationflags=WINDOWS_FLAGS if sys.platform == "win32" else 0,
             )
@@ -56,15 +56,6 @@ class Detached:
         if self.exit_code() is not None and os.path.exists(self._log):
             os.unlink(self._log)
         self._child.returncode = self._child.returncode or 0  # it is meant to outlive us: no warning about that
-
-
-def _environment(place: paths.Place) -> dict[str, str]:
-    """The environment, with what is relative to this folder made absolute and the place spelled out."""
-    environment = dict(os.environ, LIVE_MEMORY_DATA_DIR=place.data_dir, LIVE_MEMORY_PORT=str(place.port))
-    wheelhouse = environment.get("LIVE_MEMORY_WHEELHOUSE")
-    if wheelhouse:
-        environment["LIVE_MEMORY_WHEELHOUSE"] = os.path.abspath(wheelhouse)
-    return environment
 
 
 def adopt_log(folder: str, log: str) -> None:

@@ -10,7 +10,6 @@ import os
 import sys
 
 import _client
-
 from launcher import ensure, paths
 
 WAIT_S = 8.0  # Claude Code ends the helper after 10 s

@@ -222,3 +222,12 @@ def parse_seconds(word: str, origin: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise UsageError(f"{origin} cannot be {word!r}: it takes a number of seconds.")
     return seconds
+
+
+def absolute_environment(environ: Mapping[str, str], where: Place) -> dict[str, str]:
+    """The environment for a server that works in its data folder: the place spelled out, relative folders made absolute."""
+    environment = dict(environ, LIVE_MEMORY_DATA_DIR=where.data_dir, LIVE_MEMORY_PORT=str(where.port))
+    wheelhouse = environment.get("LIVE_MEMORY_WHEELHOUSE")
+    if wheelhouse:
+        environment["LIVE_MEMORY_WHEELHOUSE"] = os.path.abspath(wheelhouse)
+    return environment
