@@ -30,8 +30,8 @@ IMPURE_MODULES = {"asyncio", "socket", "subprocess", "sqlite3", "urllib", "http"
 
 # The few modules that may import a third-party package, and which.
 ADAPTERS: dict[str, set[str]] = {
-    "llm/anthropic.py": {"anthropic"},
-    "llm/openai.py": {"openai"},
+    "llm/anthropic.py": {"anthropic", "httpx2"},  # httpx2: the SDKs' transport, whose errors a stream raises bare
+    "llm/openai.py": {"openai", "httpx2"},
     "server/mcp.py": {"mcp"},
     "server/app.py": {"starlette", "uvicorn"},
 }

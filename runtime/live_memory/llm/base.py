@@ -79,7 +79,11 @@ class UnknownModel(ModelError):
 
 
 class PromptTooLong(ModelError):
-    """The request is larger than the model's context."""
+    """The request is larger than the model's context. `limit_tokens` is that context, where the provider named it."""
+
+    def __init__(self, message: str, *, limit_tokens: int | None = None) -> None:
+        super().__init__(message)
+        self.limit_tokens = limit_tokens
 
 
 class Unavailable(ModelError):

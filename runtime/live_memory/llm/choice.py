@@ -60,6 +60,8 @@ class Credential:
 def choose(configuration: Configuration, *, now_s: float) -> Choice:
     """The provider for this configuration; ConfigError when the settings name one that cannot be reached as set."""
     settings = configuration.settings
+    if settings.base_url and not settings.base_url.startswith(("http://", "https://")):
+        raise ConfigError(f"The setting base_url cannot be {settings.base_url!r}: it starts with http:// or https://.")
     match settings.provider or _implied_kind(configuration):
         case "passages":
             return Choice("passages", "the setting provider is passages")

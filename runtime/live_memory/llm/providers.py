@@ -5,14 +5,18 @@ All but Anthropic speak OpenAI's /chat/completions. Prices and sizes are in mode
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`key_names` in the order they are tried; `default_model` is the cheapest one that answers about code well."""
+    """`key_names` in the order they are tried; `default_model` is the cheapest one that answers about code well.
+
+    `extras` are parameters that keep reasoning off, so that the answer's budget goes to the answer, and those that this
+    provider alone has. An adapter leaves out what a model then refuses."""
 
     name: str
     title: str
@@ -20,16 +24,35 @@ class Provider:
     base_url: str
     default_model: str
     kind: Literal["anthropic", "openai"] = "openai"
+    extras: Mapping[str, object] = field(default_factory=dict)
+    has_cache_key: bool = False
 
+
+THINKING_OFF = {"thinking": {"type": "disabled"}}
 
 ANTHROPIC = Provider(
     "anthropic", "Anthropic", ("ANTHROPIC_API_KEY",), "https://api.anthropic.com", "claude-haiku-5-5", "anthropic"
 )
-OPENAI = Provider("openai", "OpenAI", ("OPENAI_API_KEY",), "https://api.openai.com/v1", "gpt-6-luna")
+OPENAI = Provider(
+    "openai",
+    "OpenAI",
+    ("OPENAI_API_KEY",),
+    "https://api.openai.com/v1",
+    "gpt-6-luna",
+    extras={"reasoning_effort": "none"},  # with tools, /chat/completions takes no other from GPT-5.6 on
+    has_cache_key=True,
+)
 
 PROVIDERS: tuple[Provider, ...] = (  # in the order in which keys in the environment are tried
     ANTHROPIC,
-    Provider("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",), "https://api.deepseek.com", "deepseek-v4-flash"),
+    Provider(
+        "deepseek",
+        "DeepSeek",
+        ("DEEPSEEK_API_KEY",),
+        "https://api.deepseek.com",
+        "deepseek-v4-flash",
+        extras=THINKING_OFF,
+    ),
     OPENAI,
     Provider(
         "gemini",
@@ -48,15 +71,31 @@ PROVIDERS: tuple[Provider, ...] = (  # in the order in which keys in the environ
     Provider("groq", "Groq", ("GROQ_API_KEY",), "https://api.groq.com/openai/v1", "openai/gpt-oss-120b"),
     Provider("mistral", "Mistral", ("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", "mistral-small-latest"),
     Provider("xai", "xAI", ("XAI_API_KEY",), "https://api.x.ai/v1", "grok-build-0.1"),
-    Provider("moonshot", "Moonshot", ("MOONSHOT_API_KEY",), "https://api.moonshot.ai/v1", "kimi-k2.6"),
-    Provider("zai", "Z.ai", ("ZAI_API_KEY",), "https://api.z.ai/api/paas/v4", "glm-5.3-flash"),
-    Provider("cerebras", "Cerebras", ("CEREBRAS_API_KEY",), "https://api.cerebras.ai/v1", "gpt-oss-120b"),
+    Provider(
+        "moonshot",
+        "Moonshot",
+        ("MOONSHOT_API_KEY",),
+        "https://api.moonshot.ai/v1",
+        "kimi-k2.6",
+        extras=THINKING_OFF,
+        has_cache_key=True,
+    ),
+    Provider("zai", "Z.ai", ("ZAI_API_KEY",), "https://api.z.ai/api/paas/v4", "glm-5.3-flash", extras=THINKING_OFF),
+    Provider(
+        "cerebras",
+        "Cerebras",
+        ("CEREBRAS_API_KEY",),
+        "https://api.cerebras.ai/v1",
+        "gpt-oss-120b",
+        extras={"reasoning_effort": "low"},
+    ),
     Provider(
         "dashscope",
         "DashScope",
         ("DASHSCOPE_API_KEY",),
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "qwen3.8-flash",
+        extras={"enable_thinking": False},
     ),
 )
 
@@ -67,6 +106,11 @@ def provider_at(base_url: str) -> Provider | None:
     """The known provider that listens at `base_url`'s host, None for any other host."""
     host = _host(base_url)
     return next((provider for provider in PROVIDERS if _host(provider.base_url) == host), None)
+
+
+def provider_named(name: str) -> Provider | None:
+    """The known provider of that name."""
+    return next((provider for provider in PROVIDERS if provider.name == name), None)
 
 
 def is_loopback(base_url: str) -> bool:

@@ -1,0 +1,115 @@
+"""A streamed reply of /chat/completions as it grows: its chunks in, prose, tool calls and usage out.
+
+No SDK is imported here: chunks are read by the names of the protocol, and of the dialects that providers speak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from live_memory.llm.base import StopReason, Usage
+from live_memory.llm.failures import MalformedReply
+from live_memory.window.messages import ToolCall
+
+STOP_REASONS: dict[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """What goes back with a tool call: fields of the call itself (Gemini's signed thoughts) and of its message."""
+
+    of_call: Json = field(default_factory=dict)
+    of_message: Json = field(default_factory=dict)
+
+
+class StreamedReply:
+    """A streamed reply as it grows."""
+
+    def __init__(self) -> None:
+        self.has_started = False
+        self._has_refused = False
+        self._finish = ""
+        self.usage: Usage | None = None
+        self._pieces: list[str] = []
+        self._reasoning: list[str] = []
+        self._calls: list[Json] = []
+
+    def grow(self, chunk: Any) -> str:
+        """Take one chunk in; the prose that it brought. MalformedReply when it is none of the protocol's."""
+        try:
+            return self._grown(chunk)
+        except (AttributeError, LookupError, TypeError) as error:
+            raise MalformedReply from error
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self._finish)
+
+    def stop_reason(self) -> StopReason:
+        if self._has_refused:
+            return "refusal"
+        return STOP_REASONS.get(self._finish, "tool_calls" if self._calls else "end")
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(
+            ToolCall(call["id"] or f"call_{n}", call["name"], call["arguments"] or "{}")
+            for n, call in enumerate(self._calls, start=1)
+        )
+
+    def echoes(self) -> list[Echo]:
+        reasoning = {"reasoning_content": "".join(self._reasoning)} if self._reasoning else {}
+        return [Echo(call["extra"], reasoning) for call in self._calls]
+
+    def _grown(self, chunk: Any) -> str:
+        if chunk.usage:
+            self.usage = _usage(chunk.usage)
+        if not chunk.choices:
+            return ""
+        self.has_started = True
+        choice = chunk.choices[0]
+        self._finish = choice.finish_reason or self._finish
+        delta = choice.delta
+        if delta is None:
+            return ""
+        if reasoning := (delta.model_extra or {}).get("reasoning_content"):
+            self._reasoning.append(reasoning)
+        for fragment in delta.tool_calls or ():
+            self._take_call(fragment)
+        self._has_refused = self._has_refused or bool(delta.refusal)
+        piece: str = (delta.content or "") + (delta.refusal or "")
+        self._pieces.append(piece)
+        return piece
+
+    def _take_call(self, fragment: Any) -> None:
+        """A fragment continues the call of its index, unless it brings another id (Gemini numbers all calls 0)."""
+        call = next((known for known in reversed(self._calls) if known["index"] == fragment.index), None)
+        if call is None or (fragment.id and call["id"] and fragment.id != call["id"]):
+            call = {"index": fragment.index, "id": "", "name": "", "arguments": "", "extra": {}}
+            self._calls.append(call)
+        call["id"] = call["id"] or fragment.id or ""
+        call["extra"] |= fragment.model_extra or {}
+        if fragment.function:
+            call["name"] = call["name"] or fragment.function.name or ""
+            call["arguments"] += fragment.function.arguments or ""
+
+
+def _usage(counted: Any) -> Usage:
+    """OpenAI counts cached tokens inside prompt_tokens; DeepSeek and Moonshot name them in fields of their own."""
+    details = counted.prompt_tokens_details
+    extra = counted.model_extra or {}
+    cached = (
+        (details and details.cached_tokens) or extra.get("prompt_cache_hit_tokens") or extra.get("cached_tokens") or 0
+    )
+    written = (details and details.cache_write_tokens) or 0
+    return Usage(
+        input_tokens=max(0, (counted.prompt_tokens or 0) - cached - written),
+        output_tokens=counted.completion_tokens or 0,
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+    )
