@@ -79,9 +79,6 @@ class Settings:
         "`auto` answers on the Claude subscription when no key is at hand; `off` never reads its token.",
         choices=("auto", "off"),
     )
-    oauth_refresh: bool = setting(
-        False, "Refresh an expired subscription token ourselves (this can log Claude Code out elsewhere)."
-    )
     price_input_usd: float | None = setting(
         None, "Price of a million uncached prompt tokens; set, it wins over the price table.", minimum=0
     )
