@@ -1,0 +1,118 @@
+"""`live-memory ask` against a server that answers as the contract says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.command_line import COMMAND, environment, interrupt, run
+from cli.stand_in import ANSWER, Asked, Reply, StandIn, always, refusal
+
+WAIT_S = 10
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[StandIn]:
+    with StandIn(tmp_path / "data").running() as stand_in:
+        stand_in.routes["POST /ask"] = always(ANSWER)
+        yield stand_in
+
+
+@pytest.fixture
+def env(server: StandIn) -> dict[str, str]:
+    return environment(server.data_dir, server.port)
+
+
+def test_the_answer_goes_to_stdout_and_its_account_to_stderr(env: dict[str, str]) -> None:
+    done = run(env, "ask", "Who", "is the server?")
+    assert (done.returncode, done.stdout) == (0, str(ANSWER["answer"]) + "\n")
+    assert done.stderr == "passages · 0.4 s · citations: 1 fresh\n"
+
+
+def test_the_question_its_folder_and_its_length_reach_the_server(
+    env: dict[str, str], server: StandIn, tmp_path: Path
+) -> None:
+    run(env, "ask", "Perché?", "--max-answer-tokens", "512", cwd=tmp_path)
+    run(env, "ask", "--cwd=/somewhere/else", "--", "--why?")
+    assert server.bodies("/ask") == [
+        {"question": "Perché?", "cwd": str(tmp_path), "max_answer_tokens": 512},
+        {"question": "--why?", "cwd": "/somewhere/else"},
+    ]
+
+
+def test_json_is_the_servers_answer_and_nothing_else(env: dict[str, str]) -> None:
+    done = run(env, "ask", "Who?", "--json")
+    assert json.loads(done.stdout) == ANSWER
+    assert done.stderr == ""
+
+
+def test_a_refusal_is_one_sentence_and_exit_1(env: dict[str, str], server: StandIn) -> None:
+    server.routes["POST /ask"] = lambda asked: refusal(400, "bad-cwd", "/ is the whole file system.")
+    done = run(env, "ask", "Who?", "--cwd", "/")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "live-memory: / is the whole file system.\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["   "], ["Who?", "--max-answer-tokens", "many"], ["Who?", "--cwd"], ["Who?", "--loud"]]
+)
+def test_a_wrong_call_says_how_it_goes_and_exits_2(env: dict[str, str], arguments: list[str]) -> None:
+    done = run(env, "ask", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("live-memory: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_help_shows_the_usage(env: dict[str, str]) -> None:
+    done = run(env, "ask", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: live-memory ask QUESTION")
+
+
+def test_a_degraded_server_answers_and_one_line_says_what_is_missing(env: dict[str, str], server: StandIn) -> None:
+    server.health = {"status": "degraded", "reason": "the packages could not be installed: no network"}
+    done = run(env, "ask", "Who?")
+    assert (done.returncode, done.stdout) == (0, str(ANSWER["answer"]) + "\n")
+    assert "answered without a model: the packages could not be installed: no network\n" in done.stderr
+
+
+def test_a_question_that_needs_packages_waits_until_they_are_installed(env: dict[str, str], server: StandIn) -> None:
+    server.health = {"status": "installing", "step": "installing the packages"}
+
+    def become_whole(asked: Asked) -> Reply:
+        server.health = {"status": "ok"}
+        server.routes["POST /ask"] = always(ANSWER)
+        return refusal(503, "installing", "Live Memory is being set up; ask again in a moment.")
+
+    server.routes["POST /ask"] = become_whole
+    done = run(env, "ask", "Who?")
+    assert (done.returncode, done.stdout) == (0, str(ANSWER["answer"]) + "\n")
+    assert "\x1b" not in done.stderr
+
+
+def test_a_port_held_by_another_program_is_one_sentence(tmp_path: Path, server: StandIn) -> None:
+    server.health = {"proof": "of something else"}
+    done = run(environment(server.data_dir, server.port), "ask", "Who?")
+    assert done.returncode == 1
+    assert f"Port {server.port} is held by" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupted_question_hangs_up_and_exits_130(env: dict[str, str], server: StandIn) -> None:
+    arrived, released = threading.Event(), threading.Event()
+
+    def hold(asked: Asked) -> Reply:
+        arrived.set()
+        released.wait(WAIT_S)
+        return Reply(ANSWER)
+
+    server.routes["POST /ask"] = hold
+    process = subprocess.Popen([COMMAND, "ask", "Who?"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert arrived.wait(WAIT_S)
+    code = interrupt(process)
+    released.set()
+    output, errors = process.communicate()
+    assert (code, output, errors) == (130, b"", b"")

@@ -1,0 +1,75 @@
+"""`live-memory stats`, `reset` and `empty`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.command_line import environment, run
+from cli.stand_in import StandIn, always, refusal
+
+STATS = {
+    "root": "/a/repository",
+    "questions": 12,
+    "cost_usd": 0.0312,
+    "uptime_s": 3725,
+    "context": {"used_tokens": 41200, "max_tokens": 200000, "ratio": 0.206},
+}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[StandIn]:
+    with StandIn(tmp_path / "data").running() as stand_in:
+        stand_in.routes["GET /stats"] = always(STATS)
+        stand_in.routes["POST /reset"] = always({"status": "reset"})
+        stand_in.routes["POST /clear"] = always({"status": "cleared"})
+        yield stand_in
+
+
+@pytest.fixture
+def env(server: StandIn) -> dict[str, str]:
+    return environment(server.data_dir, server.port)
+
+
+def test_stats_are_lines_with_their_units(env: dict[str, str]) -> None:
+    assert run(env, "stats").stdout.splitlines() == [
+        "root       /a/repository",
+        "questions  12",
+        "cost       $0.0312",
+        "uptime     1 h 2 min",
+        "context",
+        "  used   41,200 tokens",
+        "  max    200,000 tokens",
+        "  ratio  21%",
+    ]
+
+
+def test_stats_as_json_are_the_servers(env: dict[str, str]) -> None:
+    assert json.loads(run(env, "stats", "--json").stdout) == STATS
+
+
+def test_stats_are_those_of_the_folder_named(env: dict[str, str], server: StandIn) -> None:
+    run(env, "stats", "--cwd", "/a b/ü&c")
+    assert server.asked[-1].query == {"cwd": "/a b/ü&c"}
+
+
+@pytest.mark.parametrize(("command", "path"), [("reset", "/reset"), ("empty", "/clear")])
+def test_forgetting_names_what_was_forgotten(
+    env: dict[str, str], server: StandIn, tmp_path: Path, command: str, path: str
+) -> None:
+    done = run(env, command, cwd=tmp_path)
+    assert done.returncode == 0
+    assert str(tmp_path) in done.stdout
+    assert server.bodies(path) == [{"cwd": str(tmp_path)}]
+    assert json.loads(run(env, command, "--json").stdout)["status"] in ("reset", "cleared")
+
+
+@pytest.mark.parametrize("command", ["stats", "reset", "empty"])
+def test_a_refusal_is_one_sentence_and_exit_1(env: dict[str, str], server: StandIn, command: str) -> None:
+    for route in server.routes:
+        server.routes[route] = lambda asked: refusal(400, "bad-cwd", "There is no folder /nowhere.")
+    done = run(env, command, "--cwd", "/nowhere")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "live-memory: There is no folder /nowhere.\n")
+    assert run(env, command, "surplus").returncode == 2
