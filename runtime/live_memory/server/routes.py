@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -121,12 +122,11 @@ async def dispatch(state: ServerState, request: Request) -> Response:
     route = ROUTES[request.method, request.path]
     if len(request.body) > body_limit_bytes(state):
         return too_large(state)
-    if route.access == "token":
-        state.note_request()
-    try:
-        return await route.handler(state, request)
-    except Exception as error:
-        return failure(request, error)
+    with state.serving() if route.access == "token" else nullcontext():
+        try:
+            return await route.handler(state, request)
+        except Exception as error:
+            return failure(request, error)
 
 
 def admit(state: ServerState, request: Request) -> Response | None:
@@ -156,18 +156,23 @@ def too_large(state: ServerState) -> Response:
 
 
 def failure(request: Request, error: Exception) -> Response:
-    """`error` as a response: its own sentence where the caller or the operator can act on it, else one line in the log."""
+    """`error` as a response."""
+    return error_response(*explain(request.path, error))
+
+
+def explain(path: str, error: Exception) -> tuple[int, str, str]:
+    """Status, code and sentence for `error`: its own where somebody can act on it, else one line and a trace in the log."""
     match error:
         case QuestionError():
-            return error_response(error.status, error.code, str(error))
+            return error.status, error.code, str(error)
         case ConfigError():
-            return error_response(400, "bad-setting", str(error))
+            return 400, "bad-setting", str(error)
         case StoreError():
-            return error_response(500, "store", str(error))
+            return 500, "store", str(error)
         case ModelError():
-            return error_response(502, "model", str(error))
-    logger.error("request failed path=%s", request.path, exc_info=error)
-    return error_response(500, "internal", "This went wrong in the server; `live-memory logs` shows where.")
+            return 502, "model", str(error)
+    logger.error("request failed path=%s", path, exc_info=error)
+    return 500, "internal", "This went wrong in the server; `live-memory logs` shows where."
 
 
 def _unrouted(request: Request) -> Response:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -39,10 +42,25 @@ class ServerState:
     shutdown: asyncio.Event
     last_request_s: float
     settings: Settings = field(default_factory=Settings)
+    requests_in_flight: int = 0
 
-    def note_request(self) -> None:
-        """Put off the idle exit."""
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Around the work on a request: it puts off the idle exit, until it has ended."""
+        self.requests_in_flight += 1
         self.last_request_s = self.clock.monotonic_s()
+        try:
+            yield
+        finally:
+            self.requests_in_flight -= 1
+            self.last_request_s = self.clock.monotonic_s()
+
+    @property
+    def idle_left_s(self) -> float:
+        """Seconds until the server has been idle for long enough to end; infinite while it works."""
+        if self.requests_in_flight:
+            return math.inf
+        return self.last_request_s + self.settings.idle_exit_s - self.clock.monotonic_s()
 
     def drain(self) -> None:
         """Take no new question from now on, and let the server's owner know that it shall end."""
