@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from launcher import paths
 from launcher.commands import options
@@ -22,13 +22,12 @@ def run(arguments: list[str]) -> int:
     parsed = options.parse(arguments, USAGE, {"-f": "flag", "--follow": "flag"})
     path = os.path.join(paths.place().data_dir, LOG)
     try:
-        file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115  # `followed` may replace it
+        with open(path, encoding="utf-8", errors="replace") as file:
+            sys.stdout.writelines(deque(file, SHOWN_LINES))
+            sys.stdout.flush()
+            position = file.tell()
     except FileNotFoundError:
         raise LaunchError(f"There is no log yet at {path}; the server writes one when it starts.") from None
-    with file:
-        sys.stdout.writelines(deque(file, SHOWN_LINES))
-        if parsed.options:
-            position = file.tell()
     if parsed.options:
         for text in added(path, position):
             sys.stdout.write(text)
@@ -36,21 +35,19 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def added(path: str, position: int) -> Iterator[str]:
+def added(path: str, position: int) -> Generator[str, None, None]:
     """What is written to the log after `position`, for ever; a log that was rotated goes on from the new file's start."""
-    file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115  # replaced at each rotation
-    file.seek(position)
     while True:
-        text = file.read()
-        if text:
-            yield text
-            continue
-        if _is_replaced(path, file.fileno()):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            file.seek(position)
+            while not _is_replaced(path, file.fileno()):
+                text = file.read()
+                if text:
+                    yield text
+                else:
+                    time.sleep(LOOK_S)
             yield file.read()  # what came between the last look and the rotation
-            file.close()
-            file = open(path, encoding="utf-8", errors="replace")  # noqa: SIM115
-            continue
-        time.sleep(LOOK_S)
+        position = 0
 
 
 def _is_replaced(path: str, descriptor: int) -> bool:
