@@ -112,3 +112,9 @@ def test_a_port_that_claude_code_does_not_connect_to_is_warned_of(env: dict[str,
     done = run(without_port, "config", "set", "port=17712")
     assert done.returncode == 0
     assert "Claude Code connects to port 17711" in done.stderr
+
+
+def test_a_running_server_can_be_told_to_read_the_settings_again(env: dict[str, str], server: StandIn) -> None:
+    done = run({**env, **server.environment}, "config", "reload")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len(server.bodies("/reload")) == 1

@@ -19,7 +19,7 @@ from launcher.terminal import coloured
 if TYPE_CHECKING:
     from live_memory.settings import Configuration
 
-USAGE = "config [show | set NAME=VALUE… | unset NAME…] [--json]"
+USAGE = "config [show | set NAME=VALUE… | unset NAME… | reload] [--json]"
 SECRET_IS_SET = "set"  # noqa: S105  # shown in the place of one
 
 
@@ -27,6 +27,10 @@ def run(arguments: list[str]) -> int:
     parsed = options.parse(arguments, USAGE, options.JSON, max_words=None)
     action, words = (parsed.words[0], parsed.words[1:]) if parsed.words else ("show", [])
     place = paths.place()
+    if action == "reload" and not words:
+        # Started where there is none: one that is just starting may have read the files before they were changed.
+        servers.call(servers.started(place).address, "POST", "/reload")
+        return 0
     if action == "set" and words:
         _change(place, dict(_assignment(word) for word in words))
     elif action == "unset" and words:
