@@ -1,0 +1,62 @@
+"""One hook as Claude Code runs it: hooks.json's own command, the event on stdin, an environment of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_S = 20
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What a hook said: its JSON (None where it printed nothing), its exit code, its complaints."""
+
+    answer: dict[str, object] | None
+    exit_code: int
+    stderr: str
+
+    @property
+    def line(self) -> object:
+        """The line for the user; empty without one."""
+        return (self.answer or {}).get("systemMessage", "")
+
+
+def environment(data_dir: Path, **more: str) -> dict[str, str]:
+    """A home of its own, and no way to a package index: what a hook starts must not install anything."""
+    home = data_dir.parent / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    own = {
+        "HOME": str(home),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"]),
+        "CLAUDE_PLUGIN_ROOT": str(ROOT),
+        "CLAUDE_PLUGIN_DATA": str(data_dir),
+        "LIVE_MEMORY_WHEELHOUSE": str(home),
+    }
+    return {**own, **more}
+
+
+def command(event: str) -> str:
+    """The shell command that hooks.json gives for an event."""
+    listed = json.loads((ROOT / "hooks" / "hooks.json").read_text())["hooks"][event]
+    return str(listed[0]["hooks"][0]["command"])
+
+
+def call(event: str, told: object, env: dict[str, str]) -> Spoken:
+    """Run the hook of `event`, told `told` (text goes as it is)."""
+    text = told if isinstance(told, str) else json.dumps(told)
+    done = subprocess.run(
+        ["sh", "-c", command(event)],
+        input=text,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    return Spoken(json.loads(done.stdout) if done.stdout else None, done.returncode, done.stderr)
