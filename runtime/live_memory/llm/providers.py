@@ -67,8 +67,16 @@ PROVIDERS: tuple[Provider, ...] = (  # in the order in which keys in the environ
         ("OPENROUTER_API_KEY",),
         "https://openrouter.ai/api/v1",
         "deepseek/deepseek-v4-flash",
+        extras={"reasoning": {"enabled": False}},
     ),
-    Provider("groq", "Groq", ("GROQ_API_KEY",), "https://api.groq.com/openai/v1", "openai/gpt-oss-120b"),
+    Provider(
+        "groq",
+        "Groq",
+        ("GROQ_API_KEY",),
+        "https://api.groq.com/openai/v1",
+        "openai/gpt-oss-120b",
+        extras={"reasoning_effort": "low"},
+    ),
     Provider("mistral", "Mistral", ("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", "mistral-small-latest"),
     Provider("xai", "xAI", ("XAI_API_KEY",), "https://api.x.ai/v1", "grok-build-0.1"),
     Provider(
