@@ -1,0 +1,99 @@
+"""The store port: windows and accounts that outlive the process. An exchange is appended, never rewritten.
+
+All calls are short and synchronous, and come from one thread at a time. They raise StoreError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from live_memory.llm.base import Usage
+from live_memory.window.files import FileContext
+from live_memory.window.window import Exchange, Window
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one question, or all questions of some days, took. `unpriced` counts the questions without a known price,
+    which `cost_usd` therefore leaves out."""
+
+    questions: int = 0
+    requests: int = 0
+    usage: Usage = NO_USAGE
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+    def __add__(self, other: Account) -> Account:
+        return Account(
+            self.questions + other.questions,
+            self.requests + other.requests,
+            self.usage + other.usage,
+            self.cost_usd + other.cost_usd,
+            self.unpriced + other.unpriced,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an answered question leaves behind. `exchange` is None where nothing of it enters the window."""
+
+    account: Account
+    at_s: float
+    exchange: Exchange | None = None
+    files: tuple[FileContext, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SavedWindow:
+    """A window as it was saved, and when its tree was made (Unix seconds)."""
+
+    window: Window
+    tree_at_s: float
+
+
+def utc_day(at_s: float) -> str:
+    """The day of an instant (Unix seconds), `YYYY-MM-DD`."""
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()
+
+
+class Store(Protocol):
+    """Windows by root (a canonical path as text), accounts by root and UTC day (`YYYY-MM-DD`)."""
+
+    @property
+    def notice(self) -> str:
+        """What the operator should know about the database; empty when all is well."""
+        ...
+
+    def load(self, root: str) -> SavedWindow | None:
+        """The window of `root` with the entries its prompt carries; None when there is none."""
+        ...
+
+    def begin(self, root: str, window: Window, at_s: float) -> None:
+        """Keep the tree and the frozen block of `window` for `root`; its entries and files stay as they are saved."""
+        ...
+
+    def record(self, root: str, answered: Answered) -> Exchange | None:
+        """Save all of `answered`, or nothing, and return its exchange with its id."""
+        ...
+
+    def leave_out_before(self, root: str, entry_id: int) -> None:
+        """Remember that prompts carry no entry older than `entry_id`; the entries stay saved."""
+        ...
+
+    def clear(self, root: str) -> None:
+        """Forget the window of `root`; accounts stay."""
+        ...
+
+    def account(self, root: str = "", day: str = "") -> Account:
+        """The sum over the days of `root`; empty names mean all of them."""
+        ...
+
+    def size_bytes(self) -> int:
+        """What the store takes on disk."""
+        ...
+
+    def close(self) -> None: ...

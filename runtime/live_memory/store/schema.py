@@ -1,0 +1,78 @@
+"""The database's tables, as the steps that lead to them: step n takes a database from version n to n + 1."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from live_memory.errors import StoreError
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE windows (
+            id INTEGER PRIMARY KEY,
+            root TEXT NOT NULL UNIQUE,
+            tree TEXT NOT NULL DEFAULT '',
+            tree_at_s REAL NOT NULL DEFAULT 0,
+            frozen TEXT NOT NULL DEFAULT '',
+            first_entry_id INTEGER NOT NULL DEFAULT 0
+        )""",
+        """CREATE TABLE entries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            window_id INTEGER NOT NULL REFERENCES windows (id) ON DELETE CASCADE,
+            at_s REAL NOT NULL,
+            question TEXT NOT NULL,
+            answer TEXT NOT NULL
+        )""",
+        "CREATE INDEX entries_of_window ON entries (window_id, id)",
+        """CREATE TABLE files (
+            window_id INTEGER NOT NULL REFERENCES windows (id) ON DELETE CASCADE,
+            path TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            read_at_s REAL NOT NULL,
+            PRIMARY KEY (window_id, path)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE accounts (
+            root TEXT NOT NULL,
+            day TEXT NOT NULL,
+            questions INTEGER NOT NULL,
+            requests INTEGER NOT NULL,
+            input_tokens INTEGER NOT NULL,
+            output_tokens INTEGER NOT NULL,
+            cache_read_tokens INTEGER NOT NULL,
+            cache_write_tokens INTEGER NOT NULL,
+            cost_usd REAL NOT NULL,
+            unpriced INTEGER NOT NULL,
+            PRIMARY KEY (root, day)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX accounts_by_day ON accounts (day)",
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
+    """Bring the database to this version's tables, each step whole or not at all; StoreError when it is a newer one's."""
+    if _version(connection, len(migrations)) == len(migrations):
+        return
+    connection.execute("BEGIN IMMEDIATE")  # two processes may open a new database at once: one makes the tables
+    try:
+        version = _version(connection, len(migrations))  # again, under the lock
+        for step in migrations[version:]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection, newest: int) -> int:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > newest:
+        raise StoreError(
+            f"The database was written by a newer Live Memory (format {version}, this one knows up to {newest}): "
+            "update the plugin, or point LIVE_MEMORY_DATA_DIR at another folder."
+        )
+    return version

@@ -1,0 +1,49 @@
+"""How large a prompt may become, and which exchanges no longer fit. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from live_memory.window.window import Window
+
+THRESHOLD_RATIO = 0.85  # above this the window is cut, so that a question still has room for what its tools bring back
+FLOOR_RATIO = 0.60  # and cut down to this in one batch: each cut costs the provider's cache (ADR-0005)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The largest prompt in tokens, answer excluded, and its two watermarks."""
+
+    max_tokens: int
+
+    @property
+    def threshold_tokens(self) -> int:
+        return int(self.max_tokens * THRESHOLD_RATIO)
+
+    @property
+    def floor_tokens(self) -> int:
+        return int(self.max_tokens * FLOOR_RATIO)
+
+
+def first_entry_to_keep(window: Window, budget: Budget, fixed_tokens: int) -> int | None:
+    """The id of the oldest entry that stays in the prompt, None while everything fits under the threshold.
+
+    `fixed_tokens` is the rest of the prompt: tools, instructions, tree, the question at hand. One past the newest id
+    where even the last entry does not fit below the floor.
+    """
+    if not window.entries or window.history_tokens + fixed_tokens <= budget.threshold_tokens:
+        return None
+    return first_entry_below(window, budget.floor_tokens - fixed_tokens)
+
+
+def first_entry_below(window: Window, history_tokens: int) -> int | None:
+    """The id of the oldest of the newest entries that together take at most `history_tokens`; None for an empty window."""
+    if not window.entries:
+        return None
+    room_tokens, first = history_tokens, window.entries[-1].id + 1
+    for entry in reversed(window.entries):
+        room_tokens -= entry.tokens
+        if room_tokens < 0:
+            break
+        first = entry.id
+    return first

@@ -1,0 +1,41 @@
+"""How a window becomes a prompt: what never changes first, the question at hand last. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from live_memory.text.tokens import estimate_tokens
+from live_memory.window.messages import Prompt, Text, ToolSpec, Turn
+from live_memory.window.window import TURN_OVERHEAD_TOKENS, Window
+
+
+def build_prompt(instructions: str, window: Window, tools: tuple[ToolSpec, ...], in_flight: Sequence[Turn]) -> Prompt:
+    """The bytes of one request, in order: tools, instructions with the tree, the frozen block where there is one, the
+    history, and `in_flight` (the trailing turn and the rounds after it)."""
+    return Prompt(
+        system=system_texts(instructions, window),
+        turns=(*window.turns, *in_flight),
+        tools=tools,
+        prefix_turns=len(window.turns),
+    )
+
+
+def system_texts(instructions: str, window: Window) -> tuple[str, ...]:
+    stable = f"{instructions}\n\n{window.tree}" if window.tree else instructions
+    return (stable, window.frozen) if window.frozen else (stable,)
+
+
+def trailing_turn(question: str, hints: str) -> Turn:
+    """The question first, in a block of its own: those bytes stay in the history, the hints do not."""
+    return Turn("user", (Text(question), Text(hints)) if hints else (Text(question),))
+
+
+def prefix_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:
+    """The estimated size of everything before the trailing turn."""
+    return fixed_tokens(instructions, window, tools) + window.history_tokens
+
+
+def fixed_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:
+    """The estimated size of what stands before the history."""
+    texts = (*system_texts(instructions, window), *(f"{t.name}{t.description}{dict(t.input_schema)}" for t in tools))
+    return sum(estimate_tokens(text) + TURN_OVERHEAD_TOKENS for text in texts)
