@@ -1,0 +1,210 @@
+"""The plugin in the real Claude Code: the first session calls ask_live_memory and gets its answer, however the server came up."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from e2e.claude_code import (
+    TOOL,
+    VERSIONS,
+    ClaudeCode,
+    NotServed,
+    free_port,
+    installed_cli,
+    is_listening,
+    plugin_copy,
+    tools_folder,
+)
+from support.two_models import Call, TwoModels
+
+QUESTION = "Where is the price of a cart added up?"
+ANSWER = "Cart.total adds up the prices (shop/cart.py:5)."
+SECOND_QUESTION = "Who calls Cart.total?"
+SECOND_ANSWER = "checkout does (shop/checkout.py:4)."
+CART = "class Cart:\n    def __init__(self, prices):\n        self.prices = prices\n\n    def total(self):\n        return sum(self.prices)\n"
+CHECKOUT = "from shop.cart import Cart\n\ndef checkout(prices):\n    return Cart(prices).total()\n"
+
+Made = Callable[..., ClaudeCode]
+
+
+@pytest.fixture(scope="session")
+def clis() -> dict[str, Path]:
+    """The versions that the npm registry serves; those that it does not are named loudly."""
+    found = {}
+    for version in VERSIONS:
+        try:
+            found[version] = installed_cli(version)
+        except NotServed as error:
+            print(f"\n*** {error}: what it would show is NOT shown ***", file=sys.__stderr__)
+    return found
+
+
+@pytest.fixture(scope="session")
+def ready_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the packages in place and no server: installing them once is enough."""
+    folder = tmp_path_factory.mktemp("ready")
+    plugin = plugin_copy(folder / "plugin")
+    tools = tools_folder(folder / "tools", "uv")
+    user = ClaudeCode(Path("unused"), folder / "home", plugin, folder, free_port(), tools, "http://127.0.0.1:9")
+    user.data_dir.mkdir(parents=True)
+    for command in (["ensure"], ["stop"]):
+        done = user.live_memory(*command)
+        assert done.returncode == 0, done.stderr
+    return user.data_dir
+
+
+@pytest.fixture
+def models() -> Iterator[TwoModels]:
+    playing = TwoModels()
+    yield playing
+    playing.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small shop in a git repository."""
+    folder = tmp_path / "project"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "cart.py").write_text(CART)
+    (folder / "shop" / "checkout.py").write_text(CHECKOUT)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    subprocess.run(["git", "add", "."], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(params=VERSIONS)
+def user(
+    request: pytest.FixtureRequest, clis: dict[str, Path], models: TwoModels, project: Path, tmp_path: Path
+) -> Iterator[Made]:
+    """Makes the one user of a test; everything that user started is ended with the test."""
+    program = clis.get(request.param) or next(iter(clis.values()))
+    made: list[ClaudeCode] = []
+
+    def make(*tools: str) -> ClaudeCode:
+        folder = tools_folder(tmp_path / "tools", *tools)
+        plugin = plugin_copy(tmp_path / "plugin")
+        (tmp_path / "home").mkdir()
+        made.append(ClaudeCode(program, tmp_path / "home", plugin, project, free_port(), folder, models.address))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.live_memory("stop")
+        assert not is_listening(one.port)
+
+
+@pytest.fixture
+def ready_user(user: Made, ready_data_dir: Path) -> ClaudeCode:
+    """A user whose packages are in place."""
+    made = user()
+    made.data_dir.mkdir(parents=True)
+    for venv in ready_data_dir.glob("venv-*"):
+        shutil.copytree(venv, made.data_dir / venv.name, symlinks=True, copy_function=os.link)
+    return made
+
+
+def play_a_question(models: TwoModels, **arguments: object) -> None:
+    """Claude asks, the backend looks a file up and answers, Claude is done."""
+    models.script("claude", [Call(TOOL, {"question": QUESTION, **arguments}), "Thanks."])
+    models.script("backend", [Call("Read", {"file_path": "shop/cart.py"}), ANSWER])
+
+
+def assert_answered(models: TwoModels, answer: str = ANSWER) -> None:
+    """Claude was shown the backend's answer with its account, and the backend this project's file."""
+    shown = models.tool_results("claude")
+    assert answer in shown[-1], shown
+    assert "\n---\n[live-memory] model=" in shown[-1]
+    assert "citations=1 fresh, 0 stale, 0 unverified" in shown[-1]
+    assert any("return sum(self.prices)" in result for result in models.tool_results("backend"))
+
+
+def test_at_least_one_version_of_the_cli_is_served(clis: dict[str, Path]) -> None:
+    assert clis
+
+
+def test_the_first_session_gets_an_answer_without_any_permission_or_folder_given(
+    ready_user: ClaudeCode, models: TwoModels
+) -> None:
+    ready_user.install()
+    play_a_question(models)
+    outcome = ready_user.ask("What adds up a cart?")
+    assert outcome.result["result"] == "Thanks."
+    assert outcome.result["permission_denials"] == []
+    assert_answered(models)
+
+
+def test_the_port_option_is_the_one_that_everything_uses(ready_user: ClaudeCode, models: TwoModels) -> None:
+    ready_user.install()
+    play_a_question(models)
+    ready_user.ask("What adds up a cart?")
+    data_dir = ready_user.data_dir
+    assert ready_user.server_record()["port"] == ready_user.port
+    assert (data_dir / "port").read_text().strip() == str(ready_user.port)
+    assert json.loads((data_dir / "user-config.json").read_text())["port"] == str(ready_user.port)
+
+
+def test_the_headers_helper_alone_brings_the_server_up(ready_user: ClaudeCode, models: TwoModels) -> None:
+    (ready_user.plugin / "hooks" / "hooks.json").unlink()
+    ready_user.install()
+    play_a_question(models, cwd=str(ready_user.project))
+    ready_user.ask("What adds up a cart?", "--allowedTools", TOOL)
+    assert_answered(models)
+    assert not (ready_user.data_dir / "user-config.json").exists()
+
+
+def test_the_session_start_hook_alone_brings_the_server_up(ready_user: ClaudeCode, models: TwoModels) -> None:
+    token = "dummy-token-that-was-there-before-the-server"
+    (ready_user.data_dir / "token").write_text(token)
+    header = ready_user.plugin / "header.json"
+    header.write_text(json.dumps({"Authorization": f"Bearer {token}"}))
+
+    def only_show(content: dict[str, dict[str, dict[str, object]]]) -> None:
+        content["mcpServers"]["live-memory"]["headersHelper"] = 'cat "${CLAUDE_PLUGIN_ROOT}/header.json"'
+
+    ready_user.change_json(".mcp.json", only_show)
+    ready_user.install()
+    play_a_question(models)
+    ready_user.ask("What adds up a cart?")
+    assert_answered(models)
+    assert not (ready_user.data_dir / "port").exists()
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_the_very_first_run_answers_while_its_packages_are_still_being_installed(
+    user: Made, models: TwoModels, installer: str
+) -> None:
+    first = user("uv") if installer == "uv" else user()
+    first.install()
+    play_a_question(models)
+    first.ask("What adds up a cart?")
+    assert_answered(models)
+    (venv,) = first.data_dir.glob("venv-*")
+    assert ("\nuv = " in (venv / "pyvenv.cfg").read_text()) == (installer == "uv")
+
+
+def test_a_server_killed_between_two_calls_is_back_for_the_second(ready_user: ClaudeCode, models: TwoModels) -> None:
+    killed = []
+
+    def ask_after_a_kill() -> Call:
+        killed.append(ready_user.server_record()["pid"])
+        os.kill(killed[0], signal.SIGKILL)
+        return Call(TOOL, {"question": SECOND_QUESTION})
+
+    models.script("claude", [Call(TOOL, {"question": QUESTION}), ask_after_a_kill, "Thanks."])
+    read_cart, read_checkout = (Call("Read", {"file_path": f"shop/{name}.py"}) for name in ("cart", "checkout"))
+    models.script("backend", [read_cart, ANSWER, read_checkout, SECOND_ANSWER])
+    ready_user.install()
+    outcome = ready_user.ask("What adds up a cart, and for whom?")
+    assert outcome.result["permission_denials"] == []
+    first, second = models.tool_results("claude")
+    assert ANSWER in first
+    assert SECOND_ANSWER in second
+    assert ready_user.server_record()["pid"] != killed[0]
