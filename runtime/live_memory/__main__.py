@@ -27,6 +27,7 @@ OLD_LOGS = 4
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 logger = logging.getLogger("live_memory")
+logger.addHandler(logging.NullHandler())  # without a log file yet, Python would write to stderr
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -27,23 +27,29 @@ class HandDesk(QuestionDesk):
         self.gate.set()
         self.arrived = asyncio.Event()
         self.asked: list[Question] = []
-        self.cancelled: list[Question] = []
+        self.cancelled: asyncio.Queue[Question] = asyncio.Queue()
         self.calls: list[tuple[str, str]] = []
         self.progress: tuple[str, ...] = ()
         self.error: Exception | None = None
         self.is_model = False
-        self.closed_after_s: float | None = None
+        self.working: set[asyncio.Future[None]] = set()
+        self.is_closed = False
 
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
         self.asked.append(question)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.working.add(done)
         self.arrived.set()
-        for line in self.progress:
-            on_progress(line)
         try:
+            for line in self.progress:
+                on_progress(line)
             await self.gate.wait()
         except asyncio.CancelledError:
-            self.cancelled.append(question)
+            self.cancelled.put_nowait(question)
             raise
+        finally:
+            self.working.discard(done)
+            done.set_result(None)
         if self.error is not None:
             raise self.error
         text = f"about: {question.text}"
@@ -68,10 +74,14 @@ class HandDesk(QuestionDesk):
         return self.is_model
 
     async def close(self, grace_s: float) -> None:
-        self.closed_after_s = grace_s
+        if self.working:
+            await asyncio.wait(self.working, timeout=grace_s)
+        self.is_closed = True
 
 
-def state_of(desk: QuestionDesk, *, phase: Phase | None = None, clock: Clock | None = None) -> ServerState:
+def state_of(
+    desk: QuestionDesk, *, phase: Phase | None = None, clock: Clock | None = None, port: int = PORT
+) -> ServerState:
     """A server that stands in `phase` ("ok" unless given)."""
     clock = clock or ManualClock()
     started_s = clock.monotonic_s()
@@ -79,7 +89,7 @@ def state_of(desk: QuestionDesk, *, phase: Phase | None = None, clock: Clock | N
         version="1.2.3",
         token=TOKEN,
         data_dir=Path("/data"),
-        port=PORT,
+        port=port,
         clock=clock,
         started_s=started_s,
         desk=desk,

@@ -42,6 +42,9 @@ class SignallessServer(uvicorn.Server):
 
 async def serve(state: ServerState, listener: socket.socket) -> None:
     """Serve on `listener` until told to end (signal, `/shutdown`, idleness); then drain, save, and close it."""
+    # Accepted connections inherit it. asyncio sets it only on sockets that were made naming TCP, and without it the second
+    # piece of an answer waits 40 ms for an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     mcp: asyncio.Future[McpEndpoint] = asyncio.get_running_loop().create_future()
     server = SignallessServer(_uvicorn_config(Application(state, mcp)))
     served = asyncio.Event()

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import parse_qsl
 
 from live_memory.server.http import Request, Response, error_response
-from live_memory.server.routes import MCP_PATH, admit, body_limit_bytes, dispatch, failure, too_large
+from live_memory.server.routes import MCP_PATH, admit, body_limit_bytes, dispatch, draining, failure, too_large
 from live_memory.server.state import ServerState
 
 BODY_TIMEOUT_S = 30.0
@@ -57,7 +57,11 @@ class Application:
         if head.path == MCP_PATH:
             return await self._serve_mcp(head, body, scope, receive, send)
         request = Request(head.method, head.path, head.query, head.headers, body)
-        response = await until_hung_up(dispatch(self.state, request), receive)
+        try:
+            response = await until_hung_up(dispatch(self.state, request), receive)
+        except asyncio.CancelledError:
+            # Only the end of the server cancels a request: it ran out of the time that draining gives.
+            response = draining()
         return None if response is None else await respond(send, response)
 
     async def _serve_mcp(self, head: Request, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:

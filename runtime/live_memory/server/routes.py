@@ -155,6 +155,11 @@ def too_large(state: ServerState) -> Response:
     return error_response(413, "too-large", f"The body is over {limit} bytes (the setting max_body_bytes).")
 
 
+def draining() -> Response:
+    """The refusal of a question by a server that is about to end."""
+    return _later("draining", "The server is ending; ask again in a moment.", DRAIN_RETRY_S)
+
+
 def failure(request: Request, error: Exception) -> Response:
     """`error` as a response."""
     return error_response(*explain(request.path, error))
@@ -199,7 +204,7 @@ def _untimely(state: ServerState, route: Route) -> Response | None:
     if route.needs == "nothing":
         return None
     if phase.status == "draining":
-        return _later("draining", "The server is ending; ask again in a moment.", DRAIN_RETRY_S)
+        return draining()
     if phase.status == "installing" and (
         route.needs == "packages" or (route.needs == "model" and state.desk.needs_packages())
     ):
