@@ -18,10 +18,10 @@ from launcher.errors import LaunchError
 
 BACKLOG = 512  # connections wait here while the process turns from doorman into runtime
 START_GRACE_S = 10.0  # a server this young that does not answer is still starting
-DRAIN_LIMIT_S = 12.0  # a server may finish its answers for 10 s
+DRAIN_LIMIT_S = 16.0  # a server may finish its answers for 10 s, and then save and flush
 TERM_GRACE_S = 1.0
 KILL_GRACE_S = 5.0
-UNBINDABLE_LIMIT_S = 3.0  # bound by somebody who does not listen
+STRANGER_S = 2.0  # who holds the port this long, says nothing and has no pid record, is not ours
 PAUSE_S = 0.05
 
 
@@ -31,17 +31,11 @@ def claim(place: paths.Place) -> socket.socket | None:
     LaunchError when somebody else's program holds the port, or when an old server will not go.
     """
     _retire_elsewhere(place)
-    deadline_s = time.monotonic() + UNBINDABLE_LIMIT_S
+    unknown_since_s = time.monotonic()
     while True:
-        try:
-            return _listen(place.port)
-        except OSError as error:
-            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise
-            if error.errno == errno.EACCES and sys.platform != "win32":
-                raise LaunchError(
-                    f"Port {place.port} may not be used by this user; choose one above 1023 with LIVE_MEMORY_PORT."
-                ) from error
+        listener = _listen_unless_taken(place.port)
+        if listener is not None:
+            return listener
         record = _client.read_record(place.data_dir)
         seen = identity.probe(place)
         if seen.kind == "foreign":
@@ -50,11 +44,25 @@ def claim(place: paths.Place) -> socket.socket | None:
             if not _is_outdated(seen.health):
                 return None
             retire(place)
-        elif seen.kind == "silent":
-            _end_if_hung(place, record)
-        elif time.monotonic() > deadline_s:
+        if seen.kind == "ours" or _is_our_process(place, record):
+            _end_if_hung(place, record, seen.kind)
+            unknown_since_s = time.monotonic()
+        elif time.monotonic() - unknown_since_s >= STRANGER_S:
             raise holder.held(place.port, {})
         time.sleep(PAUSE_S)
+
+
+def _listen_unless_taken(port: int) -> socket.socket | None:
+    try:
+        return _listen(port)
+    except OSError as error:
+        if error.errno == errno.EACCES and sys.platform != "win32":
+            raise LaunchError(
+                f"Port {port} may not be used by this user; choose one above 1023 with LIVE_MEMORY_PORT."
+            ) from error
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+    return None
 
 
 def _listen(port: int) -> socket.socket:
@@ -115,13 +123,15 @@ def _is_gone(place: paths.Place, record: dict[str, object], limit_s: float) -> b
     return False
 
 
-def _end_if_hung(place: paths.Place, record: dict[str, object]) -> None:
-    """End the server of `record`, read before the port was found silent; PortHeld when it is not ours to end."""
-    if record != _client.read_record(place.data_dir):
-        return  # another start has replaced it meanwhile
-    if record.get("port") != place.port or not identity.is_running(record):
-        raise holder.held(place.port, {})
-    if _record_age_s(place.data_dir) > START_GRACE_S:
+def _is_our_process(place: paths.Place, record: dict[str, object]) -> bool:
+    return record.get("port") == place.port and identity.is_running(record)
+
+
+def _end_if_hung(place: paths.Place, record: dict[str, object], kind: identity.Kind) -> None:
+    """End the server of `record`, read before the port was probed, if it was "silent" though it is no beginner."""
+    # A record that has changed meanwhile is another start's, which has just replaced the hung server.
+    is_same = record == _client.read_record(place.data_dir)
+    if kind == "silent" and is_same and _record_age_s(place.data_dir) > START_GRACE_S:
         sys.stderr.write(f"live-memory: the server (pid {record['pid']}) does not answer and is replaced\n")
         end(record)
 

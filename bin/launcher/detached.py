@@ -20,11 +20,11 @@ class Detached:
 
     def __init__(self, place: paths.Place) -> None:
         paths.make_data_dir(place.data_dir)
-        self._log = os.path.join(place.data_dir, "logs", f"start-{os.getpid()}-{time.monotonic_ns()}.log")
-        descriptor = os.open(self._log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        log = os.path.join(place.data_dir, "logs", f"start-{os.getpid()}-{time.monotonic_ns()}.log")
+        descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             self._child = subprocess.Popen(
-                [interpreter.real(), "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", self._log],
+                [interpreter.real(), "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", log],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=descriptor,
@@ -34,7 +34,7 @@ class Detached:
                 creationflags=WINDOWS_FLAGS if sys.platform == "win32" else 0,
             )
         except OSError as error:
-            os.unlink(self._log)
+            os.unlink(log)
             raise LaunchError(f"The server could not be started: {error}.") from error
         finally:
             self._read_end = os.dup(descriptor)
@@ -52,10 +52,9 @@ class Detached:
         return lines[-1].removeprefix("live-memory: ") if lines else ""
 
     def release(self) -> None:
-        """Let go of it; the log of a process that has ended and did not become the server is removed."""
-        if self.exit_code() is not None and os.path.exists(self._log):
-            os.unlink(self._log)
-        self._child.returncode = self._child.returncode or 0  # it is meant to outlive us: no warning about that
+        """Let go of it: it is meant to outlive us."""
+        os.close(self._read_end)
+        self._child.returncode = self._child.poll() or 0  # no warning about a child that still runs
 
 
 def adopt_log(folder: str, log: str) -> None:

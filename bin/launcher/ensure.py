@@ -21,6 +21,8 @@ DEFAULT_WAIT_S = 180.0  # the packages over a slow line
 FIRST_PAUSE_S = 0.02
 LAST_PAUSE_S = 0.2
 PAUSE_GROWTH = 1.5
+STARTING_PROBE_TIMEOUT_S = 0.7
+LEAST_TIMEOUT_S = 0.05
 SETTLED = ("ok", "degraded")
 
 Until = Literal["answering", "settled"]
@@ -47,26 +49,32 @@ def ensure_server(
     the server cannot be started. `on_progress` gets every /health answer while waiting.
     """
     watch = _Watch(place, time.monotonic() + wait_s)
+    try:
+        health = _wait(watch, until, on_progress)
+    finally:
+        watch.let_go()
+    if not health:
+        raise LaunchError(f"The server did not answer on port {place.port} within {wait_s:g} s.")
+    started = watch.child is not None and watch.child.pid == health.get("pid")
+    if started and health["status"] == "ok":
+        from launcher import venv
+
+        venv.remove_old(place.data_dir)
+    return Ensured(health, started)
+
+
+def _wait(watch: _Watch, until: Until, on_progress: Callable[[dict[str, object]], None]) -> dict[str, object]:
+    """The last /health answer when it was waited for or the time is up; empty when nobody answered."""
     pause_s = FIRST_PAUSE_S
     while True:
         health = watch.look()
-        if health and (until == "answering" or health["status"] in SETTLED):
-            break
+        left_s = watch.deadline_s - time.monotonic()
+        if left_s <= 0 or (health and (until == "answering" or health["status"] in SETTLED)):
+            return health
         if health:
             on_progress(health)
-        if time.monotonic() >= watch.deadline_s:
-            if health:
-                break
-            raise LaunchError(watch.failure() or f"The server did not answer on port {place.port} within {wait_s:g} s.")
-        time.sleep(min(pause_s, max(0.0, watch.deadline_s - time.monotonic())))
+        time.sleep(min(pause_s, left_s))
         pause_s = min(LAST_PAUSE_S, pause_s * PAUSE_GROWTH)
-    if watch.child is not None:
-        watch.child.release()
-        if health["status"] == "ok":
-            from launcher import venv
-
-            venv.remove_old(place.data_dir)
-    return Ensured(health, watch.child is not None and watch.child.pid == health.get("pid"))
 
 
 class _Watch:
@@ -80,8 +88,9 @@ class _Watch:
 
     def look(self) -> dict[str, object]:
         """The /health answer of a server that can stay; empty while there is none. LaunchError when there can be none."""
-        timeout_s = max(0.05, min(paths.PROBE_TIMEOUT_S, self.deadline_s - time.monotonic()))
-        seen = identity.probe(self.place, timeout_s)
+        # Shorter while we wait for a process of ours, which may have given up meanwhile.
+        timeout_s = paths.PROBE_TIMEOUT_S if self.child is None else STARTING_PROBE_TIMEOUT_S
+        seen = identity.probe(self.place, max(LEAST_TIMEOUT_S, min(timeout_s, self.deadline_s - time.monotonic())))
         is_staying = seen.kind == "ours" and seen.health.get("status") != "draining"
         if is_staying and not identity.is_older(seen.health.get("version"), self.version):
             return seen.health
@@ -98,15 +107,16 @@ class _Watch:
             if code is None:
                 return
             if code != 0:
-                raise LaunchError(self.failure() or f"The server could not be started (exit code {code}).")
-            self.child.release()  # it lost the port to another one, which has gone since
+                raise LaunchError(self.child.last_words() or f"The server could not be started (exit code {code}).")
+            self.let_go()  # it lost the port to another one, which has gone since
         from launcher.detached import Detached
 
         self.child = Detached(self.place)
 
-    def failure(self) -> str:
-        """What the started process said last; empty when it said nothing or runs on."""
-        return "" if self.child is None or self.child.exit_code() is None else self.child.last_words()
+    def let_go(self) -> None:
+        """Leave the started process, if there is one, to itself."""
+        if self.child is not None:
+            self.child.release()
 
 
 def run(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ The process stays the same throughout: same pid, same listening socket.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -18,7 +19,16 @@ from launcher.errors import LaunchError
 def run(arguments: list[str]) -> int:
     """`serve [--data-dir DIR]`: run the server until it is stopped; 0 at once when one runs already."""
     flags = paths.parse_flags(arguments, {"--data-dir": "value", "--log": "value"})
-    place = paths.place(flags.get("--data-dir"))
+    log = flags.get("--log", "")
+    try:
+        return _run(paths.place(flags.get("--data-dir")), log)
+    finally:
+        if log:
+            with contextlib.suppress(OSError):
+                os.unlink(log)  # of a start that came to nothing; whoever made it has it open
+
+
+def _run(place: paths.Place, log: str) -> int:
     paths.make_data_dir(place.data_dir)
     identity.read_or_create_token(place.data_dir)
     listener = claim.claim(place)
@@ -27,7 +37,7 @@ def run(arguments: list[str]) -> int:
         sys.stderr.write(f"live-memory: a server runs already on port {place.port} (pid {health.get('pid')})\n")
         return 0
     try:
-        _settle_in(place, flags.get("--log", ""))
+        _settle_in(place, log)
         return _serve(place, listener)
     finally:
         listener.close()
