@@ -91,6 +91,11 @@ class Settings:
     price_cache_write_usd: float | None = setting(
         None, "Price of a million prompt tokens written to the cache; set, it wins over the price table.", minimum=0
     )
+    daily_budget_usd: float = setting(
+        2.0,
+        "What models may cost in a day (UTC), over all workspaces; above it, answers are passages. 0 sets no limit.",
+        minimum=0,
+    )
 
     # Questions
     default_timeout_s: float = setting(
