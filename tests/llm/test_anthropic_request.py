@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,14 +11,14 @@ from typing import Any
 import httpx
 import pytest
 import respx
-from support.prompts import DUMMY_KEY, GREP, anthropic_choice, assistant, request, tool_round, user
+from support.prompts import DUMMY_KEY, GREP, anthropic_choice, assistant, openai_choice, request, tool_round, user
 from support.respx_httpx2 import HTTPX2
 from support.wire import messages_stream
 
 from live_memory.errors import ModelError
 from live_memory.llm.anthropic import AnthropicModel
 from live_memory.llm.base import BadKey, Usage
-from live_memory.llm.choice import Choice
+from live_memory.llm.choice import Choice, connect
 from live_memory.window.messages import Text, ToolCall, ToolResult, Turn
 
 BASE_URL = "https://provider.test"
@@ -224,3 +225,16 @@ async def test_a_token_that_is_gone_sends_nothing(route: respx.Route) -> None:
     with pytest.raises(ModelError, match="it has expired"):
         await AnthropicModel(choice).complete(request(), print)
     assert not route.called
+
+
+async def test_preparing_leaves_nothing_for_the_first_request_to_wait_for(model: AnthropicModel) -> None:
+    await model.prepare()
+    assert model._client is not None
+
+
+@pytest.mark.parametrize("package", ["anthropic", "openai"])
+async def test_a_package_that_cannot_be_imported_is_a_sentence(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    choice = anthropic_choice(BASE_URL) if package == "anthropic" else openai_choice(BASE_URL)
+    with pytest.raises(ModelError, match=f"The Python package {package} cannot be imported"):
+        await connect(choice).complete(request(), print)

@@ -152,7 +152,7 @@ def test_provider_openai_takes_any_compatible_key_but_prefers_openai_s_own(tmp_p
     ],
 )
 def test_a_provider_that_cannot_be_reached_as_set_is_a_sentence(
-    tmp_path: Path, settings: dict[str, str], sentence: str
+    tmp_path: Path, settings: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
         chosen(tmp_path, **settings)

@@ -20,6 +20,7 @@ from live_memory.llm.failures import (
     broken_off,
     failure,
     no_connection,
+    no_package,
     nonsense,
     out_of_time,
     retry_after_s,
@@ -59,6 +60,9 @@ class AnthropicModel:
                 raise
             self._thinking = None  # this model always thinks, and says so
             return await self._complete_once(request, on_text)
+
+    async def prepare(self) -> None:
+        await self._started()
 
     async def close(self) -> None:
         if self._client is not None:
@@ -112,7 +116,10 @@ class AnthropicModel:
     async def _started(self) -> AsyncAnthropic:
         async with self._starting:
             if self._client is None:
-                self._client = await asyncio.to_thread(_new_client, self._choice)
+                try:
+                    self._client = await asyncio.to_thread(_new_client, self._choice)
+                except ImportError as error:
+                    raise no_package(self._choice) from error
             return self._client
 
     async def _auth_headers(self) -> dict[str, Any]:

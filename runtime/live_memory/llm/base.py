@@ -67,6 +67,10 @@ class Model(Protocol):
 
     async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion: ...
 
+    async def prepare(self) -> None:
+        """Do ahead what the first request would wait for (importing an SDK takes seconds), off the event loop."""
+        ...
+
     async def close(self) -> None: ...
 
 

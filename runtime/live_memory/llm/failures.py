@@ -114,6 +114,13 @@ def no_connection(choice: Choice, reason: str) -> Unavailable:
     return Unavailable(f"{_host(choice)} {reason}; check the network, the proxy, or the setting base_url.")
 
 
+def no_package(choice: Choice) -> ModelError:
+    """The provider's SDK is not installed, or broken."""
+    return ModelError(
+        f"The Python package {choice.kind} cannot be imported; `live-memory doctor` says what is missing."
+    )
+
+
 def broken_off(choice: Choice) -> Unavailable:
     """The reply ended before it was whole."""
     return Unavailable(f"The reply of {_host(choice)} broke off before its end.")

@@ -22,6 +22,7 @@ from live_memory.llm.failures import (
     broken_off,
     failure,
     no_connection,
+    no_package,
     nonsense,
     out_of_time,
     retry_after_s,
@@ -65,6 +66,9 @@ class OpenAIModel:
                 if not named:
                     raise
                 self._refused |= named
+
+    async def prepare(self) -> None:
+        await self._started()
 
     async def close(self) -> None:
         if self._client is not None:
@@ -124,7 +128,10 @@ class OpenAIModel:
     async def _started(self) -> AsyncOpenAI:
         async with self._starting:
             if self._client is None:
-                self._client = await asyncio.to_thread(_new_client, self._choice)
+                try:
+                    self._client = await asyncio.to_thread(_new_client, self._choice)
+                except ImportError as error:
+                    raise no_package(self._choice) from error
             return self._client
 
     def _optional(self, request: CompletionRequest) -> Json:

@@ -69,6 +69,9 @@ class ScriptedModel:
         stop = reply.stop_reason or ("tool_calls" if reply.tool_calls else "end")
         return Completion("".join(reply.pieces), reply.tool_calls, usage, stop)
 
+    async def prepare(self) -> None:
+        """Nothing to prepare."""
+
     async def close(self) -> None:
         self.is_closed = True
 
