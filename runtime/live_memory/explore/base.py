@@ -1,13 +1,8 @@
-"""The explorer port: a read-only tool the model calls, and what it brings back."""
+"""What a read-only tool brings back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
-
-from live_memory.window.messages import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +21,3 @@ class ToolOutput:
 
     text: str
     files: tuple[FileStamp, ...] = ()
-
-
-class Explorer(Protocol):
-    """A tool bound to no workspace: `run` gets the canonical root. Blocking; raises ToolRefusal with a useful sentence."""
-
-    @property
-    def spec(self) -> ToolSpec: ...
-
-    def run(self, root: Path, arguments: Mapping[str, object]) -> ToolOutput: ...
