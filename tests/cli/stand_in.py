@@ -4,6 +4,7 @@ test, what it was asked is kept."""
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,6 +58,14 @@ class Reply:
 Answering = Callable[[Asked], Reply]
 
 
+class Listener(ThreadingHTTPServer):
+    """Clients that hang up are part of the tests."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as it came
+
+
 class StandIn:
     """`routes` says how each `METHOD /path` is answered; a route that is not there is a 404."""
 
@@ -68,7 +77,7 @@ class StandIn:
         self.asked: list[Asked] = []
         self.health: dict[str, object] = {"status": "ok"}
         self.routes: dict[str, Answering] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = Listener(("127.0.0.1", 0), self._handler())
         self.port: int = self._server.server_address[1]
 
     @property

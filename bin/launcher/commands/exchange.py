@@ -43,17 +43,16 @@ class Exchange:
         self.message = message
         self.cancelled = threading.Event()
         self._headers = rpc.headers(message, agreed_version)
-        self._connection: http.client.HTTPConnection | None = None
+        self._wire: socket.socket | None = None
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
         """Hang up: that is how the server learns that nobody waits for the answer any more."""
         with self._lock:
             self.cancelled.set()
-            wire = self._connection.sock if self._connection else None
-            if wire is not None:
+            if self._wire is not None:
                 with suppress(OSError):  # it may have ended by itself
-                    wire.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in a read; close would not
+                    self._wire.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in a read; close would not
 
     def replies(self, address: Address) -> Iterator[rpc.Message]:
         """What the server sends back, the answer last. ConnectionLost, NotYet; TimeoutError when nothing comes."""
@@ -63,17 +62,18 @@ class Exchange:
             with self._lock:
                 if self.cancelled.is_set():
                     return
-                self._connection = connection
+                self._wire = connection.sock  # the connection forgets it once the reply has begun
             body = json.dumps(self.message, ensure_ascii=False).encode("utf-8")
             connection.request("POST", "/mcp", body, {**self._headers, "Authorization": f"Bearer {address.token}"})
-            yield from self._read(connection.getresponse())
+            with connection.getresponse() as response:
+                yield from self._read(response)
         except TimeoutError:
             raise
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error
         finally:
             with self._lock:
-                self._connection = None
+                self._wire = None
             connection.close()
 
     def _read(self, response: http.client.HTTPResponse) -> Iterator[rpc.Message]:

@@ -87,8 +87,8 @@ def _start_server(successor: Successor) -> None:
         sys.stderr.write(f"live-memory: {error}\n")
 
 
-class _Terminated(Exception):
-    """SIGTERM came."""
+class _Terminated(BaseException):
+    """SIGTERM came. Like KeyboardInterrupt it may come anywhere, and what catches errors must not catch it."""
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
