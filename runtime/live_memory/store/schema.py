@@ -53,11 +53,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 def migrate(connection: sqlite3.Connection, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
     """Bring the database to this version's tables, each step whole or not at all; StoreError when it is a newer one's."""
-    if _version(connection, len(migrations)) == len(migrations):
+    if version_of(connection, len(migrations)) == len(migrations):
         return
     connection.execute("BEGIN IMMEDIATE")  # two processes may open a new database at once: one makes the tables
     try:
-        version = _version(connection, len(migrations))  # again, under the lock
+        version = version_of(connection, len(migrations))  # again, under the lock
         for step in migrations[version:]:
             for statement in step:
                 connection.execute(statement)
@@ -68,7 +68,8 @@ def migrate(connection: sqlite3.Connection, migrations: tuple[tuple[str, ...], .
     connection.execute("COMMIT")
 
 
-def _version(connection: sqlite3.Connection, newest: int) -> int:
+def version_of(connection: sqlite3.Connection, newest: int = len(MIGRATIONS)) -> int:
+    """How many of the steps the database has taken, without a change to it; StoreError when more than `newest`."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > newest:
         raise StoreError(

@@ -18,7 +18,7 @@ from typing import TypeVar
 from live_memory.errors import StoreError
 from live_memory.llm.base import Usage
 from live_memory.store.base import Account, Answered, SavedWindow, utc_day
-from live_memory.store.schema import migrate
+from live_memory.store.schema import migrate, version_of
 from live_memory.window.files import FileContext
 from live_memory.window.window import Exchange, Window
 
@@ -196,6 +196,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     # than the one that opened the store.
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
+        version_of(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
