@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +49,8 @@ class _Rules:
 
 
 def walk(root: Path, start: str, left_out: Sequence[str] = (), max_depth: int = 1 << 30) -> Iterator[Entry]:
-    """Everything below `start` (relative to the canonical `root`) that is not ignored, folder by folder, in the order
-    of names; `start` itself when it is a file. Never `.git`, nor what the globs `left_out` name; unreadable folders
+    """Everything below `start` (relative to the canonical `root`) that is not ignored, level by level, in the order of
+    names; `start` itself when it is a file. Never `.git`, nor what the globs `left_out` name; unreadable folders
     count as empty. The consumer bounds it by stopping."""
     first = root / start
     if not first.is_dir():
@@ -57,12 +58,11 @@ def walk(root: Path, start: str, left_out: Sequence[str] = (), max_depth: int = 
             yield Entry(start, "file", 0)
         return
     overrides = parse(left_out)
-    pending = [(os.fspath(first), "" if start == "." else start, _rules_above(first), 1)]
+    pending = deque([(os.fspath(first), "" if start == "." else start, _rules_above(first), 1)])
     while pending:
-        folder, name, rules, depth = pending.pop()
+        folder, name, rules, depth = pending.popleft()
         entries = _entries(folder)
         rules = _rules_of(folder, entries, rules)
-        inner = []
         for entry in entries:
             path = f"{name}/{entry.name}" if name else entry.name
             kind = _kind(entry)
@@ -73,8 +73,7 @@ def walk(root: Path, start: str, left_out: Sequence[str] = (), max_depth: int = 
                 continue
             yield Entry(path, kind, depth)
             if kind == "folder" and depth < max_depth:
-                inner.append((entry.path, path, rules, depth + 1))
-        pending.extend(reversed(inner))
+                pending.append((entry.path, path, rules, depth + 1))
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
