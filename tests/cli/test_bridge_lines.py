@@ -34,7 +34,7 @@ def answer(asked: Asked) -> Reply:
     if "id" not in asked.body:
         return Reply(status=202)
     if asked.body["method"] == "initialize":
-        return Reply(result(asked, {"protocolVersion": "2025-06-18"}))
+        return Reply(result(asked, {"protocolVersion": "2025-06-18"}), headers={"Mcp-Session-Id": "s1"})
     return Reply(result(asked))
 
 
@@ -63,9 +63,7 @@ def test_a_request_is_answered_by_the_servers_reply(env: dict[str, str], server:
     assert asked.headers["accept"] == "application/json, text/event-stream"
 
 
-def test_the_version_that_the_handshake_agreed_on_goes_with_all_that_follows(
-    env: dict[str, str], server: StandIn
-) -> None:
+def test_what_the_handshake_agreed_on_goes_with_all_that_follows(env: dict[str, str], server: StandIn) -> None:
     with bridge(env) as client:
         client.send(
             request(1, "initialize", protocolVersion="2025-11-25"),
@@ -74,9 +72,10 @@ def test_the_version_that_the_handshake_agreed_on_goes_with_all_that_follows(
         )
         assert client.receive()["id"] == 1
         assert client.receive()["id"] == 2
-    versions = {asked.body["method"]: asked.headers.get("mcp-protocol-version") for asked in posts(server)}
-    assert versions["initialize"] is None
-    assert versions["tools/list"] == "2025-06-18"
+    headers = {asked.body["method"]: asked.headers for asked in posts(server)}
+    assert not {"mcp-protocol-version", "mcp-session-id"} & set(headers["initialize"])
+    assert headers["tools/list"]["mcp-protocol-version"] == "2025-06-18"
+    assert headers["tools/list"]["mcp-session-id"] == "s1"
 
 
 def test_a_request_of_the_new_era_is_mirrored_in_its_headers(env: dict[str, str], server: StandIn) -> None:

@@ -1,6 +1,6 @@
 """The stdio bridge: JSON-RPC lines of an MCP client in, the server's replies out, any number of requests at once.
 
-Keeps no state but what is in flight and the protocol version the client speaks; the server is stateless, so that one
+Keeps no state but what is in flight and what the handshake agreed on; the server is stateless, so that one
 that died and was replaced in between makes no difference to the client.
 """
 
@@ -34,7 +34,7 @@ class Bridge:
         self._reach = reach
         self._write_unlocked = write
         self._cwd = cwd
-        self._version: str | None = None
+        self._handshake = rpc.NO_HANDSHAKE
         self._in_flight: dict[str, Exchange] = {}
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
@@ -96,8 +96,7 @@ class Bridge:
         return {**message, "params": {**params, "arguments": {**arguments, "cwd": absolute}}}
 
     def _register(self, message: rpc.Message) -> Exchange:
-        self._version = rpc.own_version(message) or self._version
-        exchange = Exchange(message, self._version)
+        exchange = Exchange(message, self._handshake)
         if "id" in message:
             with self._lock:
                 self._in_flight[_key(message["id"])] = exchange
@@ -170,7 +169,7 @@ class Bridge:
         result = reply.get("result")
         if exchange.message["method"] == "initialize" and isinstance(result, dict):
             version = result.get("protocolVersion")
-            self._version = version if isinstance(version, str) else self._version
+            self._handshake = rpc.Handshake(version if isinstance(version, str) else None, exchange.session_id)
         if not exchange.cancelled.is_set():
             self._write(reply)
 

@@ -28,7 +28,7 @@ Check = namedtuple("Check", ["name", "status", "text", "advice"])
 TOKEN_MODE = 0o600
 LOW_DISK_BYTES = 500 << 20
 LOG_TAIL_BYTES = 256 << 10
-ERROR_MARK = " ERROR "
+ERROR_MARKS = (" ERROR ", " CRITICAL ")
 VERSION_TIMEOUT_S = 3.0
 SHOWN_CHARS = 160
 
@@ -178,7 +178,7 @@ def log(place: paths.Place) -> Check:
             lines = file.read().decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return Check("log", "ok", "no log yet", "")
-    errors = [line for line in lines if ERROR_MARK in line]
+    errors = [line for line in lines if any(mark in line for mark in ERROR_MARKS)]
     if errors:
         text = f"{len(errors)} errors, the last: {errors[-1][:SHOWN_CHARS]}"
         return Check("log", "warning", text, "`live-memory logs` shows more")

@@ -20,7 +20,6 @@ from launcher.commands.sse import events
 REPLY_TIMEOUT_S = 200.0
 UNAUTHORIZED = 401
 UNAVAILABLE = 503
-FIRST_ERROR_STATUS = 400
 SOON_S = 30.0
 
 
@@ -37,12 +36,14 @@ class NotYet(Exception):
 
 
 class Exchange:
-    """A message on its way. `cancel` may come from another thread, at any moment."""
+    """A message on its way; `session_id` is the one that the reply named. `cancel` may come from another thread, at any
+    moment."""
 
-    def __init__(self, message: rpc.Message, agreed_version: str | None) -> None:
+    def __init__(self, message: rpc.Message, handshake: rpc.Handshake) -> None:
         self.message = message
+        self.session_id: str | None = None
         self.cancelled = threading.Event()
-        self._headers = rpc.headers(message, agreed_version)
+        self._headers = rpc.headers(message, handshake)
         self._wire: socket.socket | None = None
         self._lock = threading.Lock()
 
@@ -79,6 +80,7 @@ class Exchange:
     def _read(self, response: http.client.HTTPResponse) -> Iterator[rpc.Message]:
         if response.status == UNAUTHORIZED:
             raise ConnectionLost("the server does not know this token")
+        self.session_id = response.getheader("Mcp-Session-Id")
         if response.getheader("Content-Type", "").startswith("text/event-stream"):
             yield from self._streamed(response)
             return

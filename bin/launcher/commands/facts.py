@@ -15,8 +15,8 @@ INDENT = "  "
 
 
 def lines(facts: Mapping[str, object], indent: str = "") -> Iterator[str]:
-    """A line for each value, names first and in one column, the objects inside below a heading of their own."""
-    plain = {name: value for name, value in facts.items() if not isinstance(value, dict)}
+    """A line for each value that says something, the objects inside below a heading of their own."""
+    plain = {name: value for name, value in facts.items() if not isinstance(value, dict) and value != ""}
     width = max((len(label(name)) for name in plain), default=0)
     for name, value in plain.items():
         yield f"{indent}{label(name).ljust(width)}  {shown(name, value)}".rstrip()

@@ -7,9 +7,13 @@ from 2026-07-28 every request carries its version in `params._meta` and mirrors 
 from __future__ import annotations
 
 import base64
+from collections import namedtuple
 from typing import Any
 
 Message = dict[str, Any]
+# What the handshake of the old era agreed on: each None before it, or where the server names none.
+Handshake = namedtuple("Handshake", ["version", "session_id"])
+NO_HANDSHAKE = Handshake(None, None)
 
 PARSE_ERROR = -32700  # the codes of JSON-RPC 2.0
 INVALID_REQUEST = -32600
@@ -29,13 +33,14 @@ def own_version(message: Message) -> str | None:
     return version if isinstance(version, str) else None
 
 
-def headers(message: Message, agreed_version: str | None) -> dict[str, str]:
-    """What the message's POST says in its headers; `agreed_version` is what the handshake or an earlier message named."""
+def headers(message: Message, handshake: Handshake) -> dict[str, str]:
+    """What the message's POST says in its headers."""
     version = own_version(message)
     named = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     if version is None:
-        if agreed_version is not None and message.get("method") != "initialize":
-            named["MCP-Protocol-Version"] = agreed_version
+        if message.get("method") != "initialize":
+            agreed = {"MCP-Protocol-Version": handshake.version, "Mcp-Session-Id": handshake.session_id}
+            named.update((name, value) for name, value in agreed.items() if value)
         return {name: _encoded(value) for name, value in named.items()}
     method = str(message.get("method"))
     named["MCP-Protocol-Version"] = version
