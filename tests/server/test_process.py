@@ -3,71 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 from server.live import PATIENCE_S, exchange
+from server.processes import AUTHORIZATION, RUNTIME, listening, made_data_dir, port_of, serving, start
 from server.test_mcp import ERAS, mcp_client, text_of
 
 from live_memory.server.mcp import TOOL_NAME
 
-RUNTIME = Path(__file__).resolve().parents[2] / "runtime" / "live_memory"
-TOKEN = "t" * 43
-AUTHORIZATION = {"Authorization": f"Bearer {TOKEN}"}
-
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
-    """A data folder with its token, and beside it an empty home and a small repository."""
-    for name in ("data", "home", "repo/.git"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "data" / "token").write_text(TOKEN)
-    (tmp_path / "repo" / "main.py").write_text("def main():\n    return 'started'\n")
-    subprocess.run(["git", "init", "-q", tmp_path / "repo"], check=True)
-    return tmp_path / "data"
-
-
-def start(data_dir: Path, *words: str, descriptors: tuple[int, ...] = (), **settings: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-Es", str(RUNTIME), "--data-dir", str(data_dir), *words]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(data_dir.parent / "home"),
-        "LIVE_MEMORY_PROVIDER": "scripted",
-    }
-    environment |= {f"LIVE_MEMORY_{name.upper()}": value for name, value in settings.items()}
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=environment, pass_fds=descriptors, stdout=pipe, stderr=pipe)
-
-
-@contextmanager
-def serving(data_dir: Path, listener: socket.socket, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A server on `listener`, as the launcher hands it over; killed afterwards if it still runs."""
-    descriptor = listener.fileno()
-    with start(data_dir, "--socket-fd", str(descriptor), descriptors=(descriptor,), **settings) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    return made_data_dir(tmp_path)
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        sock.listen()
+    with listening() as sock:
         yield sock
-
-
-def port_of(listener: socket.socket) -> int:
-    return int(listener.getsockname()[1])
 
 
 def test_it_serves_on_the_socket_it_inherits_and_ends_with_0_on_a_signal(
