@@ -62,6 +62,8 @@ class Child:
             finally:
                 timer.cancel()
                 end(process)
+                if process.stdout is not None:
+                    process.stdout.close()  # here, by the one who reads it, whatever thread that is
                 complaints.seek(0)
                 self.stderr = complaints.read(STDERR_KEPT_BYTES).decode("utf-8", "replace")
 
@@ -87,7 +89,7 @@ class Child:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the child with its whole session, and take its pipe and its exit status."""
+    """Kill the child with its whole session, and take its exit status."""
     if process.poll() is None:
         try:
             if os.name == "posix":
@@ -97,5 +99,3 @@ def end(process: subprocess.Popen[bytes]) -> None:
         except ProcessLookupError:
             pass
     process.wait()
-    if process.stdout is not None and threading.current_thread() is threading.main_thread():
-        process.stdout.close()
