@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from weakref import WeakValueDictionary
 
+from live_memory.agent import wording
+from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.answers import Answer, Question
+from live_memory.agent.equipment import Equipment
+from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
-from live_memory.clock import Clock
+from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
+from live_memory.agent.statistics import account_figures, window_figures
+from live_memory.agent.trees import directory_tree, tree_tokens
+from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError
-from live_memory.llm.base import Usage
 from live_memory.settings import Configuration
+from live_memory.store.base import Store, utc_day
 
+logger = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
-class Explorers:
-    """What the desk may do to a tree; all of it blocking."""
-
-    find_passages: Callable[[Path, str], str]
+ROOT_TIMEOUT_S = 5.0  # for a folder on a file system that hangs
+RESET_TREE_S = 60.0
+MAX_LOADED = 32  # windows kept in memory; the store has them all
+CHOICE_TIMEOUT_S = 5.0
+RECHOOSE_S = 30.0  # how often a desk without a model looks whether there is one by now
 
 
 def ignore_progress(_line: str) -> None:
@@ -32,50 +42,199 @@ class QuestionDesk:
     def __init__(
         self,
         configuration: Configuration,
-        explorers: Explorers,
-        clock: Clock,
-        read_settings: Callable[[], Configuration],
+        read_configuration: Callable[[], Configuration],
+        models: Models,
+        store: Store,
+        equipment: Equipment,
     ) -> None:
         self._configuration = configuration
-        self._explorers = explorers
-        self._clock = clock
-        self._read_settings = read_settings
-        self._started_s = clock.monotonic_s()
+        self._read_configuration = read_configuration
+        self._models = models
+        self._store = store
+        self._equipment = equipment
+        self._clock = equipment.clock
+        self._started_s = self._clock.monotonic_s()
+        self._seat = seat_or_passages(models, configuration, self._clock.wall_s())
+        self._chosen_s = self._started_s
+        self._retired: list[ModelSeat] = []
+        self._workspaces: dict[Path, Workspace] = {}
+        self._doors: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._in_flight: set[asyncio.Task[object]] = set()
+        self._is_closing = False
 
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
-        """The answer, always within the time limit; QuestionError when the question cannot be taken."""
-        started_s = self._clock.monotonic_s()
-        if not question.text.strip():
-            raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
-        root = await asyncio.to_thread(self._root, question.cwd)
-        on_progress("Searching the code")
-        found = await asyncio.to_thread(self._explorers.find_passages, root, question.text)
-        latency_ms = round((self._clock.monotonic_s() - started_s) * 1000)
-        return Answer(found, "passages", latency_ms, False, 0, 0, Usage(), 0.0, True, 0, 0, ())
+        """The answer, within the time limit; QuestionError when the question cannot be taken, StoreError when the database
+        cannot be used at all. Cancelling the call ends the work and commits nothing."""
+        asked = Asked(_cleaned(question), self._clock.monotonic_s(), on_progress)
+        if self._is_closing:
+            raise QuestionError("draining", "The server is shutting down: ask again in a moment.", status=503)
+        task = asyncio.current_task()
+        assert task is not None
+        self._in_flight.add(task)
+        try:
+            workspace = self._workspace(await self._root(asked.question.cwd))
+            return await self._admitted(asked, workspace)
+        finally:
+            self._in_flight.discard(task)
 
     def stats(self, cwd: str) -> dict[str, object]:
-        """What `/stats` shows of the workspace of `cwd`."""
-        return {"root": str(self._root(cwd)), "uptime_s": round(self._clock.monotonic_s() - self._started_s)}
+        """What `/stats` shows of the workspace of `cwd`; of all workspaces together when it is empty. QuestionError for
+        a cwd that is no workspace."""
+        seat = self._seat
+        figures: dict[str, object] = {
+            "provider": seat.choice.provider or seat.choice.kind,
+            "model": seat.choice.model or "passages",
+            "why": seat.why,
+            "is_metered": not seat.is_on_subscription,
+            "uptime_s": round(self._clock.monotonic_s() - self._started_s),
+            "database_bytes": self._store.size_bytes(),
+            "notice": self._store.notice,
+        }
+        root = canonical_root(cwd, self._configuration.home, self._configuration.settings) if cwd else None
+        workspace = self._workspaces.get(root) if root else None
+        if root and workspace is None:
+            workspace = Workspace(root, self._store, self._clock, self._configuration.settings)
+        day = utc_day(self._clock.wall_s())
+        return figures | account_figures(self._store, workspace, day) | window_figures(self._store, workspace, seat)
 
     async def clear(self, cwd: str) -> None:
-        """Forget the workspace's window; the next question starts a new one."""
-        self._root(cwd)
+        """Forget the workspace's window; the next question begins a new one. Accounts stay."""
+        workspace = self._workspace(await self._root(cwd))
+        workspace.forget()
+        logger.info("cleared root=%s", workspace.root)
 
     async def reset(self, cwd: str) -> None:
-        """Forget the workspace's window and start a new one at once."""
-        self._root(cwd)
+        """Forget the workspace's window and begin a new one at once, with the directory tree as it is now."""
+        await self.clear(cwd)
+        seat = self._seat
+        if seat.model is None:
+            return  # passages need no window
+        workspace = self._workspace(await self._root(cwd))
+        async with workspace.loading:
+            if workspace.window is None:
+                max_tokens = tree_tokens(seat, seat.budget(seat.answer_tokens(0)))
+                tree = await directory_tree(self._equipment, workspace.root, max_tokens, RESET_TREE_S)
+                workspace.window = workspace.begin(tree)
 
     def reload(self) -> Configuration:
         """Take over changed settings, keeping every window; ConfigError keeps what was in force."""
-        self._configuration = self._read_settings()
-        return self._configuration
+        configuration = self._read_configuration()
+        seat = take_seat(self._models, configuration, self._clock.wall_s())
+        self._configuration = configuration
+        for workspace in self._workspaces.values():
+            workspace.limit(configuration.settings)
+        self._change_seat(seat)
+        logger.info("reloaded provider=%s model=%s", seat.choice.kind, seat.choice.model)
+        return configuration
 
     def needs_packages(self) -> bool:
         """Whether answering takes a provider's SDK."""
-        return False
+        return self._seat.choice.kind in ("anthropic", "openai")
 
     async def close(self, grace_s: float) -> None:
-        """Let answers in flight finish for up to `grace_s`, end the rest, save."""
+        """Take no more questions, let those in flight finish for up to `grace_s`, end the rest, and close what is open."""
+        self._is_closing = True
+        if self._in_flight:
+            _, late = await asyncio.wait(self._in_flight, timeout=grace_s)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=grace_s)
+        for seat in (*self._retired, self._seat):
+            if seat.model is not None:
+                await seat.model.close()
+        self._equipment.threads.close()
+        self._store.close()
 
-    def _root(self, cwd: str) -> Path:
-        return canonical_root(cwd, self._configuration.home, self._configuration.settings)
+    async def _admitted(self, asked: Asked, workspace: Workspace) -> Answer:
+        timeout_s = self._configuration.settings.default_timeout_s
+        left_s = asked.at_s + timeout_s - self._clock.monotonic_s()
+        try:
+            async with workspace.admission.admitted(left_s):
+                return await self._answered(asked, workspace)
+        except NoPlaceInTime:
+            run = QuestionRun(asked, workspace, self._seat, self._equipment)
+            return replace(await run.answer_by_passages(wording.waited_in_vain(timeout_s)), timed_out=True)
+
+    async def _answered(self, asked: Asked, workspace: Workspace) -> Answer:
+        seat = await self._current_seat()
+        seat.users += 1
+        workspace.used_at_s = self._clock.monotonic_s()
+        try:
+            run = QuestionRun(asked, workspace, seat, self._equipment)
+            if seat.model is None:
+                return await run.answer_by_passages(wording.no_model(seat.why))
+            if self._is_spent(seat):
+                return await run.answer_by_passages(wording.spent(seat.settings.daily_budget_usd))
+            return await run.answer_by_model(seat.model)
+        finally:
+            seat.users -= 1
+            await self._close_retired()
+
+    async def _current_seat(self) -> ModelSeat:
+        """The seat; where passages answer for want of a key, the choice is made anew from time to time."""
+        now_s = self._clock.monotonic_s()
+        is_settled = self._seat.model is not None or self._models.absence is not None
+        if is_settled or self._configuration.settings.provider or now_s < self._chosen_s + RECHOOSE_S:
+            return self._seat
+        self._chosen_s = now_s
+        configuration = self._configuration
+        seat = await self._equipment.threads.run(
+            CHOICE_TIMEOUT_S, seat_or_passages, self._models, configuration, self._clock.wall_s()
+        )
+        if seat.model is not None and configuration is self._configuration:
+            self._change_seat(seat)
+        return self._seat
+
+    def _change_seat(self, seat: ModelSeat) -> None:
+        if seat.choice != self._seat.choice:
+            for workspace in self._workspaces.values():
+                workspace.gate.cool()
+        self._retired.append(self._seat)
+        self._seat = seat
+        self._chosen_s = self._clock.monotonic_s()
+
+    async def _close_retired(self) -> None:
+        """Close the models that a reload replaced and nobody uses any more."""
+        idle = [seat for seat in self._retired if not seat.users]
+        self._retired = [seat for seat in self._retired if seat.users]
+        for seat in idle:
+            if seat.model is not None:
+                await seat.model.close()
+
+    def _is_spent(self, seat: ModelSeat) -> bool:
+        cap_usd = seat.settings.daily_budget_usd
+        if not cap_usd or seat.is_on_subscription:
+            return False
+        return self._store.account(day=utc_day(self._clock.wall_s())).cost_usd >= cap_usd
+
+    async def _root(self, cwd: str) -> Path:
+        """The canonical root, looked up in a thread; questions from one folder keep their order of arrival."""
+        configuration = self._configuration
+        door = self._doors.setdefault(cwd, asyncio.Lock())
+        try:
+            async with asyncio.timeout(ROOT_TIMEOUT_S), door:
+                return await self._equipment.threads.run(
+                    ROOT_TIMEOUT_S, canonical_root, cwd, configuration.home, configuration.settings
+                )
+        except TimeoutError:
+            raise QuestionError("bad-cwd", f"The file system of {cwd} does not answer: try again later.") from None
+
+    def _workspace(self, root: Path) -> Workspace:
+        workspace = self._workspaces.get(root)
+        if workspace is None:
+            if len(self._workspaces) >= MAX_LOADED:
+                idle = [each for each in self._workspaces.values() if each.is_idle]
+                if idle:
+                    del self._workspaces[min(idle, key=lambda each: each.used_at_s).root]
+            workspace = Workspace(root, self._store, self._clock, self._configuration.settings)
+            self._workspaces[root] = workspace
+        return workspace
+
+
+def _cleaned(question: Question) -> Question:
+    """The question with characters that no provider and no database takes replaced; QuestionError when it is empty."""
+    text = question.text.encode("utf-8", "replace").decode().strip()
+    if not text:
+        raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
+    return replace(question, text=text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from live_memory.errors import QuestionError
 from live_memory.settings import Settings
 
+MAX_PATH_BYTES = 1024  # MAXPATHLEN of macOS
 MAX_DEPTH = 256  # folders between a cwd and its root; deeper paths do not exist on the systems served
 
 
@@ -36,7 +38,7 @@ def _existing_folder(cwd: str) -> Path:
     if not os.path.isabs(cwd):
         raise _refusal(f"cwd must be an absolute path, and {cwd!r} is relative: pass the repository's absolute root.")
     try:
-        folder = Path(cwd).resolve(strict=True)
+        folder = _true_spelling(Path(cwd).resolve(strict=True))
     except (FileNotFoundError, NotADirectoryError):
         raise _refusal(f"There is no folder {cwd}: pass an existing folder's absolute path as cwd.") from None
     except (OSError, RuntimeError) as error:
@@ -44,6 +46,20 @@ def _existing_folder(cwd: str) -> Path:
     if not folder.is_dir():
         raise _refusal(f"{cwd} is a file: pass the folder it lies in as cwd.")
     return folder
+
+
+def _true_spelling(folder: Path) -> Path:
+    """`folder` as the disk spells it: macOS opens `Repo` as `repo`, and both must be one workspace (Windows resolves so
+    already)."""
+    if sys.platform != "darwin":
+        return folder
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        return Path(os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(MAX_PATH_BYTES)).rstrip(b"\0")))
+    finally:
+        os.close(descriptor)
 
 
 def _checkout_root(folder: Path, mode: str) -> Path | None:

@@ -1,0 +1,54 @@
+"""What the agent may do to a tree, and the threads in which it does it: all of it reads, all of it blocks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple
+
+from live_memory.explore.base import FileStamp, ToolOutput
+from live_memory.window.messages import ToolSpec
+
+THREADS = 16  # explorers at work at once, over all questions; the others wait
+
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSight:
+    """A text file as it is now: the stamp of its bytes, and how many lines it has."""
+
+    stamp: FileStamp
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explorers:
+    """The explorers as functions of a canonical root. `run_tool` (name, arguments as JSON) and `look_at` (path) raise
+    ToolRefusal; `find_passages` gives the best places for a question as text, empty when there are none."""
+
+    specs: tuple[ToolSpec, ...]
+    run_tool: Callable[[Path, str, str], ToolOutput]
+    directory_tree: Callable[[Path, int], str]
+    find_passages: Callable[[Path, str], str]
+    look_at: Callable[[Path, str], FileSight]
+
+
+class Threads:
+    """A bounded pool. A call that nobody waits for any more runs on to its own bound and is forgotten."""
+
+    def __init__(self, count: int = THREADS) -> None:
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="explore")
+
+    async def run(self, timeout_s: float, call: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+        """What `call` returns; TimeoutError after `timeout_s`, waiting for a free thread included."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(max(0.0, timeout_s)):
+            return await loop.run_in_executor(self._pool, call, *arguments)
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)

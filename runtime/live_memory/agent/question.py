@@ -1,0 +1,278 @@
+"""One admitted question, from the fork of the window to the commit of its answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from live_memory.agent import wording
+from live_memory.agent.answers import Answer, Citation, Question
+from live_memory.agent.citation_check import check_citations
+from live_memory.agent.equipment import Equipment
+from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
+from live_memory.agent.passage_search import PassageSearch
+from live_memory.agent.prompting import prompt_text, render_hints
+from live_memory.agent.seat import ModelSeat
+from live_memory.agent.toolbelt import Toolbelt
+from live_memory.agent.trees import directory_tree, tree_tokens
+from live_memory.agent.workspace import Workspace
+from live_memory.errors import ModelError, QuestionError, StoreError
+from live_memory.llm.base import Model, Usage
+from live_memory.store.base import Account, Answered
+from live_memory.text.citations import find_references
+from live_memory.window.files import FileContext
+from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
+from live_memory.window.rounds import turns_tokens
+from live_memory.window.window import Exchange, Window
+
+logger = logging.getLogger(__name__)
+
+MAX_RESERVE_S = 15.0  # kept back for the answer that is asked for when the time runs out
+RESERVE_RATIO = 0.25
+COLD_SEARCH_S = 3.0  # how long a cold question waits for its passages
+LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
+CHECK_TIMEOUT_S = 2.0
+TREE_TIMEOUT_S = 20.0
+PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
+QUESTION_RATIO = 0.5  # of the window that a question may take
+PROVEN_RATIO = 0.8  # of a prompt that was too long: what later prompts keep to
+STOPPED_MARK = "\n\n[Stopped here: the time was up.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, when it arrived (its time runs from then), and who is told of its progress."""
+
+    question: Question
+    at_s: float
+    on_progress: Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Draft:
+    """An answer in the making: its text for the caller, and the text that enters the window (None: nothing does)."""
+
+    text: str
+    kept_text: str | None = None
+    timed_out: bool = False
+    model: str = "passages"
+
+
+class QuestionRun:
+    """A question that has been admitted to `workspace`."""
+
+    def __init__(self, asked: Asked, workspace: Workspace, seat: ModelSeat, equipment: Equipment) -> None:
+        self._question = asked.question
+        self._workspace = workspace
+        self._seat = seat
+        self._equipment = equipment
+        self._clock = equipment.clock
+        self._started_s = asked.at_s
+        self._timeout_s = seat.settings.default_timeout_s
+        self._deadline_s = asked.at_s + self._timeout_s
+        self._finish_s = self._deadline_s - min(MAX_RESERVE_S, self._timeout_s * RESERVE_RATIO)
+        self._answer_tokens = seat.answer_tokens(asked.question.max_answer_tokens)
+        self._on_progress = asked.on_progress
+        self._search = PassageSearch(equipment.explorers, equipment.threads, workspace.root, asked.question.text)
+        self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root)
+        self._inquiry: Inquiry | None = None
+
+    async def answer_by_model(self, model: Model) -> Answer:
+        """The model's answer, or passages with the reason why it gave none."""
+        try:
+            await self._load_window()
+            generation = self._workspace.generation
+            draft = await self._ask_model(model)
+            return await self._finished(draft, generation)
+        finally:
+            await self._search.close()
+
+    async def answer_by_passages(self, reason: str) -> Answer:
+        """The places that fit the question, and `reason`, a sentence."""
+        try:
+            self._on_progress("Searching the code")
+            draft = Draft(wording.passages_answer(reason, await self._search.passages(self._search_s())))
+            return await self._finished(draft, self._workspace.generation)
+        finally:
+            await self._search.close()
+
+    async def _load_window(self) -> None:
+        """Make sure that the window is there and small enough for this model."""
+        workspace, budget = self._workspace, self._seat.budget(self._answer_tokens)
+        max_tokens = tree_tokens(self._seat, budget)
+        async with workspace.loading:
+            if workspace.window is None:
+                workspace.window = workspace.saved_window(max_tokens)
+            if workspace.window is None:
+                self._search.start()
+                self._on_progress("Reading the directory tree")
+                timeout_s = min(TREE_TIMEOUT_S, self._left_s() / 2)
+                tree = await directory_tree(self._equipment, workspace.root, max_tokens, timeout_s)
+                workspace.window = workspace.begin(tree)
+        specs = self._equipment.explorers.specs
+        question_tokens = turns_tokens((trailing_turn(self._question.text, ""),))
+        if question_tokens > budget.max_tokens * QUESTION_RATIO:
+            raise QuestionError(
+                "question-too-long",
+                f"The question takes about {question_tokens} tokens of the window's {budget.max_tokens}: shorten it, and "
+                "name files rather than paste them.",
+                status=413,
+            )
+        workspace.make_room(budget, fixed_tokens(prompt_text("system"), workspace.window, specs) + question_tokens)
+
+    async def _ask_model(self, model: Model) -> Draft:
+        async with self._workspace.gate.passed(self._left_s() * PATIENCE_RATIO) as on_reply:
+            window = self._workspace.window or Window("")
+            passages = await self._passages_ahead(window)
+            self._inquiry = Inquiry(self._brief(window, passages), self._seat, model, self._toolbelt, self._clock)
+            guard = self._rests_on_code if window.is_cold and self._seat.settings.force_explore_when_cold else None
+            self._on_progress(f"Asking {model.name}")
+            try:
+                result: Ending | ModelError = await self._inquiry.run(Listeners(self._on_progress, on_reply, guard))
+            except ModelError as error:
+                result = error
+        self._learn_from(window)
+        if isinstance(result, ModelError):
+            logger.info("model failed model=%s error=%s", model.name, type(result).__name__)
+            return await self._failed(model, result)
+        return await self._ended(model, result)
+
+    def _brief(self, window: Window, passages: str) -> Brief:
+        hints = render_hints(self._left_s(), self._answer_tokens, passages)
+        return Brief(
+            window=window,
+            trailing=trailing_turn(self._question.text, hints),
+            answer_tokens=self._answer_tokens,
+            budget=self._seat.budget(self._answer_tokens),
+            deadline_s=self._deadline_s,
+            finish_s=self._finish_s,
+            max_rounds=self._seat.settings.max_tool_rounds,
+            cache_key=self._workspace.cache_key,
+        )
+
+    async def _passages_ahead(self, window: Window) -> str:
+        """The passages for the hints of a cold question; a warm one gets them only once its time runs out."""
+        if window.is_cold:
+            return await self._search.passages(min(COLD_SEARCH_S, self._left_s() / 2))
+        self._search.start(max(0.001, self._finish_s - self._clock.monotonic_s()))
+        return ""
+
+    def _learn_from(self, fork: Window) -> None:
+        """Where the provider found the prompt too long, later ones keep below that, and what was left out stays out."""
+        inquiry = self._inquiry
+        if inquiry is None or inquiry.too_long_tokens == 0:
+            return
+        self._seat.proven_tokens = int(inquiry.too_long_tokens * PROVEN_RATIO)
+        if inquiry.window.left_out > fork.left_out:
+            kept = inquiry.window.entries
+            self._workspace.leave_out_before(kept[0].id if kept else fork.entries[-1].id + 1)
+
+    async def _ended(self, model: Model, ending: Ending) -> Draft:
+        assert self._inquiry is not None
+        text = self._inquiry.text
+        if ending == "timed-out":
+            passages = await self._search.passages(LATE_SEARCH_S)
+            if not text:
+                reason = wording.nothing_in_time(model.name, self._timeout_s)
+                return Draft(wording.passages_answer(reason, passages), timed_out=True)
+            unfinished = wording.unfinished_answer(text, wording.timed_out(self._timeout_s), passages)
+            return Draft(unfinished, text + STOPPED_MARK, timed_out=True, model=model.name)
+        if ending == "refused" or not text:
+            reason = wording.refused(model.name) if ending == "refused" else wording.empty(model.name)
+            return Draft(wording.passages_answer(reason, await self._search.passages(self._search_s())))
+        if ending == "cut":
+            return Draft(f"{text}\n\n{wording.cut(self._answer_tokens)}", text, model=model.name)
+        return Draft(text, text, model=model.name)
+
+    async def _failed(self, model: Model, error: ModelError) -> Draft:
+        assert self._inquiry is not None
+        passages = await self._search.passages(self._search_s())
+        reason, text = wording.model_failed(model.name, error), self._inquiry.text
+        if text:
+            return Draft(wording.unfinished_answer(text, reason, passages), text + STOPPED_MARK, model=model.name)
+        return Draft(wording.passages_answer(reason, passages))
+
+    async def _finished(self, draft: Draft, generation: int) -> Answer:
+        """The answer with its citations checked, committed before it leaves."""
+        citations = await self._citations(draft.text)
+        text = draft.text
+        try:
+            self._workspace.commit(self._answered(draft), generation)
+        except StoreError as error:
+            logger.exception("answer not saved root=%s", self._workspace.root)
+            text = f"{text}\n\n{wording.not_saved(error)}"
+        answer = self._account_of(replace(draft, text=text), citations)
+        logger.info(
+            "answered root=%s model=%s latency_ms=%d requests=%d tool_calls=%d timed_out=%s cost_usd=%s",
+            self._workspace.root,
+            answer.model,
+            answer.latency_ms,
+            self._inquiry.requests if self._inquiry else 0,
+            answer.tool_calls,
+            answer.timed_out,
+            answer.cost_usd,
+        )
+        return answer
+
+    def _answered(self, draft: Draft) -> Answered:
+        at_s, inquiry = self._clock.wall_s(), self._inquiry
+        cost_usd = inquiry.cost_usd if inquiry else 0.0
+        account = Account(
+            questions=1,
+            requests=inquiry.requests if inquiry else 0,
+            usage=inquiry.usage if inquiry else Usage(),
+            cost_usd=cost_usd or 0.0,
+            unpriced=int(cost_usd is None and not self._seat.is_on_subscription),
+        )
+        if draft.kept_text is None:
+            return Answered(account, at_s)
+        files = tuple(
+            FileContext(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s)
+            for stamp in self._toolbelt.files.values()
+        )
+        return Answered(account, at_s, Exchange(0, self._question.text, draft.kept_text), files)
+
+    def _account_of(self, draft: Draft, citations: tuple[Citation, ...]) -> Answer:
+        inquiry, window = self._inquiry, self._workspace.window
+        used_tokens = prefix_tokens(prompt_text("system"), window, self._equipment.explorers.specs) if window else 0
+        is_metered = not (self._seat.is_on_subscription and inquiry)
+        return Answer(
+            text=draft.text,
+            model=draft.model,
+            latency_ms=round((self._clock.monotonic_s() - self._started_s) * 1000),
+            timed_out=draft.timed_out,
+            tool_calls=self._toolbelt.calls,
+            files_read=len(self._toolbelt.files),
+            usage=inquiry.usage if inquiry else Usage(),
+            cost_usd=inquiry.cost_usd if inquiry else 0.0,
+            is_metered=is_metered,
+            context_used_tokens=used_tokens,
+            context_max_tokens=self._seat.budget(self._answer_tokens).max_tokens if window else 0,
+            citations=citations,
+        )
+
+    async def _citations(self, text: str) -> tuple[Citation, ...]:
+        references = find_references(text)
+        if not references:
+            return ()
+        window = self._workspace.window
+        known = {path: file.sha256 for path, file in window.files.items()} if window else {}
+        known |= {path: stamp.sha256 for path, stamp in self._toolbelt.files.items()}
+        try:
+            return await self._equipment.threads.run(
+                CHECK_TIMEOUT_S, check_citations, text, self._workspace.root, known, self._equipment.explorers.look_at
+            )
+        except TimeoutError:
+            logger.warning("citations not checked in time root=%s", self._workspace.root)
+            return tuple(Citation(r.paths[-1], r.line_start, r.line_end, "UNVERIFIED") for r in references)
+
+    async def _rests_on_code(self, text: str) -> bool:
+        return any(citation.state == "FRESH" for citation in await self._citations(text))
+
+    def _left_s(self) -> float:
+        return max(0.0, self._deadline_s - self._clock.monotonic_s())
+
+    def _search_s(self) -> float:
+        """How long to wait for passages that are the answer."""
+        return max(LATE_SEARCH_S, self._left_s())
