@@ -32,13 +32,14 @@ class HandDesk(QuestionDesk):
         self.progress: tuple[str, ...] = ()
         self.error: Exception | None = None
         self.is_model = False
-        self.working: set[asyncio.Future[None]] = set()
+        self.working: set[asyncio.Task[object]] = set()
         self.is_closed = False
 
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
         self.asked.append(question)
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.working.add(done)
+        task = asyncio.current_task()
+        assert task is not None
+        self.working.add(task)
         self.arrived.set()
         try:
             for line in self.progress:
@@ -48,8 +49,7 @@ class HandDesk(QuestionDesk):
             self.cancelled.put_nowait(question)
             raise
         finally:
-            self.working.discard(done)
-            done.set_result(None)
+            self.working.discard(task)
         if self.error is not None:
             raise self.error
         text = f"about: {question.text}"
@@ -75,7 +75,9 @@ class HandDesk(QuestionDesk):
 
     async def close(self, grace_s: float) -> None:
         if self.working:
-            await asyncio.wait(self.working, timeout=grace_s)
+            _, late = await asyncio.wait(self.working, timeout=grace_s)
+            for task in late:
+                task.cancel()
         self.is_closed = True
 
 

@@ -144,6 +144,24 @@ async def test_a_draining_server_finishes_what_it_began_and_begins_nothing() -> 
     assert len(desk.asked) == 1
 
 
+async def test_a_question_that_outlasts_the_drain_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("live_memory.server.app.DRAIN_S", 0.05)
+    desk = HandDesk()
+    desk.gate.clear()
+    async with live_server(desk) as server:
+        asking = asyncio.create_task(server.call("POST", "/ask", QUESTION))
+        await desk.arrived.wait()
+        server.state.drain()
+        reply = await asking
+        assert (reply.status, reply.code) == (503, "draining")
+
+
+async def test_a_body_that_dawdles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("live_memory.server.asgi.BODY_TIMEOUT_S", 0.05)
+    async with live_server(HandDesk()) as server:
+        assert (await _status(server.port, _head(server.port, "/ask", "Content-Length: 100") + b"{")) == 408
+
+
 async def test_a_signal_drains_the_server() -> None:
     desk = HandDesk()
     handler = signal.getsignal(signal.SIGTERM)

@@ -268,6 +268,21 @@ async def test_a_call_in_flight_is_answered_by_a_draining_server(era: str) -> No
     assert desk.is_closed
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_call_that_outlasts_the_drain_is_told_to_come_back(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("live_memory.server.app.DRAIN_S", 0.05)
+    desk = HandDesk()
+    desk.gate.clear()
+    async with live_server(desk) as server, mcp_client(server.port, era) as client:
+        await client.list_tools()
+        calling = asyncio.create_task(client.call_tool(TOOL_NAME, ARGUMENTS))
+        await desk.arrived.wait()
+        server.state.drain()
+        result = await calling
+        assert result.is_error
+        assert "ask again" in text_of(result)
+
+
 def mcp_headers(version: str, more: dict[str, str]) -> dict[str, str]:
     return {
         "Content-Type": "application/json",

@@ -188,8 +188,9 @@ async def test_stats_clear_and_reset_go_to_the_workspace_named() -> None:
     assert body_of(await dispatch(state, request_of("GET", "/stats?cwd=/repo"))) == {"root": "/repo"}
     assert (await dispatch(state, request_of("POST", "/clear", body))).status == 200
     assert (await dispatch(state, request_of("POST", "/reset", body))).status == 200
-    assert desk.calls == [("stats", "/repo"), ("clear", "/repo"), ("reset", "/repo")]
-    assert error_of(await dispatch(state, request_of("GET", "/stats")))[:2] == (400, "bad-field")
+    assert (await dispatch(state, request_of("GET", "/stats"))).status == 200
+    assert desk.calls == [("stats", "/repo"), ("clear", "/repo"), ("reset", "/repo"), ("stats", "")]
+    assert error_of(await dispatch(state, request_of("POST", "/reset", b"{}")))[:2] == (400, "bad-field")
 
 
 async def test_reload_takes_new_settings_and_keeps_the_old_ones_when_they_are_bad() -> None:

@@ -26,7 +26,7 @@ from live_memory.agent.answers import Answer, Question
 from live_memory.errors import QuestionError
 from live_memory.server import bodies
 from live_memory.server.asgi import Message, Receive, Scope, Send
-from live_memory.server.routes import MCP_PATH, explain
+from live_memory.server.routes import DRAINING, MCP_PATH, explain
 from live_memory.server.state import ServerState
 
 TOOL_NAME = "ask_live_memory"
@@ -140,6 +140,8 @@ class Endpoint:
         except asyncio.CancelledError:
             if not work.cancelled():
                 raise
+            if self._state.phase.status == "draining":
+                raise QuestionError("draining", DRAINING) from None
             raise MCPError(REQUEST_CANCELLED, "Request cancelled") from None
         finally:
             work.cancel()

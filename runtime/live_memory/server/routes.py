@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 MCP_PATH = "/mcp"
 INSTALL_RETRY_S = 1
 DRAIN_RETRY_S = 2  # by then the next server has the port
+DRAINING = "The server is ending; ask again in a moment."
 
 Handler: TypeAlias = Callable[[ServerState, Request], Awaitable[Response]]
 
@@ -67,8 +68,8 @@ async def ask(state: ServerState, request: Request) -> Response:
 
 
 async def stats(state: ServerState, request: Request) -> Response:
-    """What the window of a repository holds, and what it cost."""
-    return json_response(state.desk.stats(bodies.cwd(request.query)))
+    """What the window of a repository holds, and what it cost; of all together when no `cwd` is named."""
+    return json_response(state.desk.stats(request.query.get("cwd", "")))
 
 
 async def clear(state: ServerState, request: Request) -> Response:
@@ -157,7 +158,7 @@ def too_large(state: ServerState) -> Response:
 
 def draining() -> Response:
     """The refusal of a question by a server that is about to end."""
-    return _later("draining", "The server is ending; ask again in a moment.", DRAIN_RETRY_S)
+    return _later("draining", DRAINING, DRAIN_RETRY_S)
 
 
 def failure(request: Request, error: Exception) -> Response:
