@@ -137,6 +137,25 @@ async def test_a_parameter_that_the_server_refuses_by_name_is_left_out_from_then
     assert all("reasoning_effort" in sent(route, n) for n in range(3))
 
 
+async def test_a_gateway_to_openai_is_told_the_length_by_the_name_that_it_wants(
+    route: respx.Route, model: OpenAIModel
+) -> None:
+    message = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    route.side_effect = [httpx.Response(400, json={"error": {"message": message}}), streamed(chat_stream(("Yes.",)))]
+    assert (await model.complete(request(), print)).text == "Yes."
+    assert sent(route)["max_completion_tokens"] == 256
+    assert "max_tokens" not in sent(route)
+
+
+async def test_a_complaint_in_a_shape_of_its_own_is_understood_too(route: respx.Route, model: OpenAIModel) -> None:
+    complaint = {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs"}]}
+    route.side_effect = [httpx.Response(422, json=complaint), streamed(chat_stream(("Yes.",)))]
+    assert (await model.complete(request(), print)).text == "Yes."
+    assert "stream_options" not in sent(route)
+
+
 @pytest.mark.parametrize(
     ("counted", "expected"),
     [

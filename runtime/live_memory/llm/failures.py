@@ -16,7 +16,7 @@ from live_memory.llm.base import BadKey, BadReply, BadRequest, PromptTooLong, Un
 from live_memory.llm.choice import Choice
 
 MAX_QUOTED_CHARS = 300
-KEY_SHAPE = re.compile(r"\b(?:sk|gsk|xai|csk|AIza)[-_A-Za-z0-9*.…]{6,}")
+KEY_SHAPE = re.compile(r"\b(?:(?:sk|gsk|xai|csk)[-_]|AIza)[-_A-Za-z0-9*.…]{6,}")
 TOO_LONG = re.compile(
     r"prompt is too long|context.?length|context_size|maximum context|context window|input token count|"
     r"too many (?:input )?tokens|reduce the length|request too large|exceeds? the (?:available )?context",

@@ -39,6 +39,9 @@ CACHE_KEY_CHARS = 32
 CHARS_PER_TOKEN = 4  # for a server that counts nothing
 BLOCK_SEPARATOR = "\n\n"
 FIRST_REASONING_GPT = 5
+NEW_LENGTH_NAME = (
+    "max_completion_tokens"  # what OpenAI's own models want; most compatible servers know the old one only
+)
 
 
 class OpenAIModel:
@@ -51,6 +54,7 @@ class OpenAIModel:
         self._client: AsyncOpenAI | None = None
         self._starting = asyncio.Lock()
         self._echoes: Echoes[Echo] = Echoes()
+        self._length_name = NEW_LENGTH_NAME if choice.provider == OPENAI.name else "max_tokens"
         self._refused: set[str] = set()  # optional parameters this server has rejected
 
     async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion:
@@ -62,10 +66,8 @@ class OpenAIModel:
             try:
                 return await self._complete_once(request, optional, on_text)
             except BadRequest as error:
-                named = {name for name in optional if name in str(error)}
-                if not named:
+                if not self._adapts_to(str(error), optional):
                     raise
-                self._refused |= named
 
     async def prepare(self) -> None:
         await self._started()
@@ -102,7 +104,7 @@ class OpenAIModel:
                 messages=self._messages(request.prompt),
                 stream=True,
                 tools=[_tool(tool) for tool in request.prompt.tools] or openai.omit,
-                extra_body={self._length_name(): request.max_output_tokens, **optional},
+                extra_body={self._length_name: request.max_output_tokens, **optional},
                 timeout=openai.Timeout(request.timeout_s, connect=min(CONNECT_TIMEOUT_S, request.timeout_s)),
                 extra_headers={"Authorization": openai.omit} if self._choice.auth == "none" else {},
             )
@@ -145,8 +147,14 @@ class OpenAIModel:
                 wanted["prompt_cache_key"] = digest[:CACHE_KEY_CHARS]  # a path is nobody's business
         return {name: value for name, value in wanted.items() if name not in self._refused}
 
-    def _length_name(self) -> str:
-        return "max_completion_tokens" if self.provider == OPENAI.name else "max_tokens"
+    def _adapts_to(self, complaint: str, optional: Mapping[str, object]) -> bool:
+        """Whether the next request will be another one: without what the server named, or with its name for a length."""
+        refused = {name for name in optional if name in complaint}
+        self._refused |= refused
+        wants_new_name = NEW_LENGTH_NAME in complaint and self._length_name != NEW_LENGTH_NAME
+        if wants_new_name:
+            self._length_name = NEW_LENGTH_NAME
+        return bool(refused) or wants_new_name
 
     def _messages(self, prompt: Prompt) -> Any:
         system = BLOCK_SEPARATOR.join(part for part in prompt.system if part)
@@ -245,7 +253,7 @@ def _refusal(error: Any) -> Refusal:
     return Refusal(
         status=status,
         kind=" ".join(str(kind) for kind in kinds if kind),
-        message=str(said.get("message") or (body if isinstance(body, str) else "")),
+        message=str(said.get("message") or (body if isinstance(body, str) else json.dumps(said) if said else "")),
         retry_after_s=retry_after_s(response.headers) if response is not None else None,
         limit_tokens=said["n_ctx"] if isinstance(said.get("n_ctx"), int) else None,
     )
