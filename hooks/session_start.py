@@ -6,11 +6,11 @@ It never shows the token: what needs that is left to the launcher, which asks fo
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 import _client
+import _quick
 
 DEFAULT_PORT = 7711
 OPTIONS = ("port", "provider", "model", "api_key", "base_url")
@@ -56,7 +56,7 @@ def plugin_options() -> dict[str, str]:
 def write_options(folder: str, options: dict[str, str]) -> bool:
     """Whether `options` differ from what the folder holds; then they replace it, readable by the owner only."""
     path = os.path.join(folder, USER_CONFIG_FILE)
-    text = json.dumps(options, indent=2, sort_keys=True) + "\n"
+    text = _quick.render(options) + "\n"
     try:
         with open(path, encoding="utf-8") as file:
             if file.read() == text:
@@ -172,4 +172,4 @@ def start_detached(folder: str, port: int, arguments: list[str]) -> int:
 if __name__ == "__main__":
     line = main()
     if line:
-        json.dump({"systemMessage": " ".join(line.split())[:LINE_CHARS]}, sys.stdout)
+        sys.stdout.write(_quick.render({"systemMessage": " ".join(line.split())[:LINE_CHARS]}))

@@ -5,17 +5,19 @@ Where hooks are turned off, the command's own text runs the same program and a m
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+
+import _quick
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "live-memory")
 COMMANDS = ("stats", "config", "doctor", "reset", "empty")
 LIMIT_S = 110  # below the hook's own limit in hooks.json
 
 
-def main(event: dict[str, object]) -> str:
+def main(told: object) -> str:
     """What the command printed; empty for a command that is not ours."""
+    event = told if isinstance(told, dict) else {}
     name = str(event.get("command_name", "")).rpartition(":live-memory-")[2]
     if name not in COMMANDS:
         return ""
@@ -44,7 +46,8 @@ def main(event: dict[str, object]) -> str:
 
 
 if __name__ == "__main__":
-    printed = main(json.load(sys.stdin))
+    printed = main(_quick.parse(sys.stdin.buffer.read().decode()))
     if printed:
         shown_alone = {"hookEventName": "UserPromptExpansion", "suppressOriginalPrompt": True}
-        json.dump({"decision": "block", "reason": printed, "hookSpecificOutput": shown_alone}, sys.stdout)
+        answer = {"decision": "block", "reason": printed, "hookSpecificOutput": shown_alone}
+        sys.stdout.write(_quick.render(answer))

@@ -25,7 +25,7 @@ def ask(tmp_path: Path, **arguments: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("cwd", [None, "", ".", "packages/cart", "~/shop", 7])
 def test_a_missing_or_relative_cwd_becomes_the_session_s_and_the_rest_stays(tmp_path: Path, cwd: object) -> None:
-    given = {"question": "Where is the cart?", "max_answer_tokens": 300}
+    given = {"question": '购物车在哪里？ Где "корзина"?', "max_answer_tokens": 300}
     answer = ask(tmp_path, **given, **({} if cwd is None else {"cwd": cwd}))
     assert answer["updatedInput"] == {**given, "cwd": "/src/shop"}
     assert answer["permissionDecision"] == "allow"

@@ -71,7 +71,7 @@ def hung_port() -> Iterator[int]:
 
 def remember_options(data_dir: Path, **options: object) -> None:
     """As an earlier session left them."""
-    text = json.dumps({name: str(value) for name, value in options.items()}, indent=2, sort_keys=True) + "\n"
+    text = json.dumps({name: str(value) for name, value in options.items()}) + "\n"
     (data_dir / "user-config.json").write_text(text)
 
 
