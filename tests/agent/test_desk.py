@@ -265,7 +265,7 @@ async def test_a_prompt_too_long_drops_the_oldest_history_from_the_prompt_and_as
     assert figures["exchanges_left_out"] == (too_long.prompt.prefix_turns - shorter.prompt.prefix_turns) // 2
     saved = store.load(str(scene.root))
     assert saved is not None
-    assert len(saved.window.entries) + saved.window.left_out == 10
+    assert len(saved.window.history.entries) + saved.window.left_out == 10
 
 
 async def test_a_prompt_too_long_twice_is_a_sentence_and_passages(tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ async def test_a_window_that_outgrows_its_budget_leaves_the_oldest_out_of_the_pr
     assert 1 <= len(cuts) <= 10  # batches, not one exchange at a time
     saved = store.load(str(scene.root))
     assert saved is not None
-    assert len(saved.window.entries) + saved.window.left_out == 40
+    assert len(saved.window.history.entries) + saved.window.left_out == 40
 
 
 async def test_a_question_larger_than_the_window_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ async def test_sixty_four_questions_at_once_all_keep_their_question_and_answer(t
     assert [answer.text for answer in answers] == [f"answer to q{n} at server.py:1" for n in range(64)]
     saved = store.load(str(scene.root))
     assert saved is not None
-    assert {(e.question, e.answer) for e in saved.window.entries} == {
+    assert {(e.question, e.answer) for e in saved.window.history.entries} == {
         (f"q{n}", f"answer to q{n} at server.py:1") for n in range(64)
     }
     assert len(scene.requests()[-1].prompt.turns) > 64

@@ -53,7 +53,7 @@ def test_a_window_comes_back_as_it_was_saved_byte_for_byte(store: Store) -> None
     assert saved is not None
     assert saved.tree_at_s == 12.5
     assert (saved.window.tree, saved.window.frozen) == (tree, "frozen ☂")
-    (exchange,) = saved.window.entries
+    (exchange,) = saved.window.history.entries
     assert (exchange.question, exchange.answer) == ("What\r\n is \x00 this? 🙂", "It's ‘that’.\n\n")
     assert saved.window.files == {"día.py": seen("día.py")}
 
@@ -63,7 +63,7 @@ def test_exchanges_keep_their_order_and_get_growing_ids(store: Store) -> None:
     ids = [exchange.id for exchange in saved if exchange is not None]
     assert ids == sorted(set(ids))
     assert len(ids) == 20
-    assert window_of(store).entries == tuple(saved)
+    assert window_of(store).history.entries == tuple(saved)
 
 
 def test_a_file_seen_again_replaces_what_was_known_of_it(store: Store) -> None:
@@ -78,7 +78,7 @@ def test_entries_left_out_stay_saved_and_are_counted(store: Store) -> None:
     store.leave_out_before(ROOT, third.id)
     store.leave_out_before(ROOT, third.id - 1)
     window = window_of(store)
-    assert [entry.question for entry in window.entries] == ["q2", "q3", "q4"]
+    assert [entry.question for entry in window.history.entries] == ["q2", "q3", "q4"]
     assert window.left_out == 2
 
 
@@ -87,13 +87,13 @@ def test_a_new_tree_keeps_what_was_learned(store: Store) -> None:
     store.record(ROOT, answered("q"))
     store.begin(ROOT, Window("new"), 2)
     assert window_of(store).tree == "new"
-    assert len(window_of(store).entries) == 1
+    assert len(window_of(store).history.entries) == 1
 
 
 def test_roots_do_not_see_each_other(store: Store) -> None:
     store.record("/one", answered("q1"))
     store.record("/two", answered("q2"))
-    assert [entry.question for entry in window_of(store, "/one").entries] == ["q1"]
+    assert [entry.question for entry in window_of(store, "/one").history.entries] == ["q1"]
     assert store.account("/one").questions == 1
 
 
@@ -104,7 +104,7 @@ def test_clear_forgets_one_window_and_no_account(store: Store) -> None:
     store.clear(ROOT)
     assert store.load(ROOT) is None
     assert store.account(ROOT).questions == 1
-    assert len(window_of(store, "/other").entries) == 1
+    assert len(window_of(store, "/other").history.entries) == 1
     store.record(ROOT, answered("again"))
     assert not window_of(store).files
 

@@ -48,7 +48,7 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
 
 def questions(store: SqliteStore) -> list[str]:
     saved = store.load(ROOT)
-    return [entry.question for entry in saved.window.entries] if saved else []
+    return [entry.question for entry in saved.window.history.entries] if saved else []
 
 
 def answered(question: str) -> Answered:

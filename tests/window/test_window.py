@@ -74,11 +74,11 @@ def test_a_fork_never_alters_its_parent(history: list[Step]) -> None:
     parents: list[tuple[Window, tuple[object, ...], dict[str, FileContext]]] = []
     window = Window("tree")
     for number, step in enumerate(history, 1):
-        parents.append((window, window.turns, dict(window.files)))
+        parents.append((window, window.history.turns, dict(window.files)))
         commit(window, 1000 + number, step)  # a fork that goes its own way
         window = commit(window, number, step)
     for parent, turns, files in parents:
-        assert (parent.turns, parent.files) == (turns, files)
+        assert (parent.history.turns, parent.files) == (turns, files)
 
 
 @given(st.lists(steps, max_size=12), st.randoms(use_true_random=False))
@@ -88,7 +88,7 @@ def test_questions_that_commit_in_any_order_all_keep_their_pair(history: list[St
     window = Window("tree")
     for number, step in shuffled:
         window = commit(window, number, step)
-    assert sorted((entry.question, entry.answer) for entry in window.entries) == sorted(
+    assert sorted((entry.question, entry.answer) for entry in window.history.entries) == sorted(
         (step.question, step.answer) for step in history
     )
     assert set(window.files) == {step.path for step in history}
@@ -103,17 +103,17 @@ def test_once_over_the_threshold_the_oldest_go_in_one_batch_down_to_the_floor(
         window = window.with_exchange(Exchange(number, "q", answer))
     fixed = fixed_tokens(INSTRUCTIONS, window, TOOLS)
     first = first_entry_to_keep(window, budget, fixed)
-    if window.history_tokens + fixed <= budget.threshold_tokens:
+    if window.history.tokens + fixed <= budget.threshold_tokens:
         assert first is None
         return
     assert first is not None
     shorter = window.without_before(first)
-    assert shorter.left_out + len(shorter.entries) == len(answers)
-    assert not shorter.entries or shorter.history_tokens + fixed <= budget.floor_tokens
-    assert shorter.entries == window.entries[shorter.left_out :]
+    assert shorter.left_out + len(shorter.history.entries) == len(answers)
+    assert not shorter.history.entries or shorter.history.tokens + fixed <= budget.floor_tokens
+    assert shorter.history.entries == window.history.entries[shorter.left_out :]
     if shorter.left_out:
         one_more = window.without_before(first - 1)
-        assert one_more.history_tokens + fixed > budget.floor_tokens
+        assert one_more.history.tokens + fixed > budget.floor_tokens
 
 
 def test_an_empty_frozen_block_is_not_sent() -> None:

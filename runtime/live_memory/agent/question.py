@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from live_memory.agent import wording
@@ -81,7 +83,7 @@ class QuestionRun:
     async def answer_by_model(self, model: Model) -> Answer:
         """The model's answer, or passages with the reason why it gave none."""
         try:
-            await self._load_window()
+            await asyncio.gather(self._load_window(), self._prepare(model))
             generation = self._workspace.generation
             draft = await self._ask_model(model)
             return await self._finished(draft, generation)
@@ -96,6 +98,12 @@ class QuestionRun:
             return await self._finished(draft, self._workspace.generation)
         finally:
             await self._search.close()
+
+    async def _prepare(self, model: Model) -> None:
+        """Have the model's package imported while the window is made ready; what fails here fails again when it is asked."""
+        with suppress(ModelError, TimeoutError):
+            async with asyncio.timeout(self._left_s()):
+                await model.prepare()
 
     async def _load_window(self) -> None:
         """Make sure that the window is there and small enough for this model."""
@@ -165,8 +173,8 @@ class QuestionRun:
             return
         self._seat.proven_tokens = int(inquiry.too_long_tokens * PROVEN_RATIO)
         if inquiry.window.left_out > fork.left_out:
-            kept = inquiry.window.entries
-            self._workspace.leave_out_before(kept[0].id if kept else fork.entries[-1].id + 1)
+            kept = inquiry.window.history.entries
+            self._workspace.leave_out_before(kept[0].id if kept else fork.history.entries[-1].id + 1)
 
     async def _ended(self, model: Model, ending: Ending) -> Draft:
         assert self._inquiry is not None

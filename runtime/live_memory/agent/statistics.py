@@ -41,7 +41,7 @@ def window_figures(store: Store, workspace: Workspace | None, seat: ModelSeat) -
         max_tokens = seat.budget(seat.answer_tokens(0)).max_tokens
     if window:
         texts = system_texts(prompt_text("system"), window)
-        used_tokens = window.history_tokens + sum(estimate_tokens(text) for text in texts)
+        used_tokens = window.history.tokens + sum(estimate_tokens(text) for text in texts)
     return {
         "root": workspace.key,
         "context": {
@@ -49,7 +49,7 @@ def window_figures(store: Store, workspace: Workspace | None, seat: ModelSeat) -
             "max_tokens": max_tokens,
             "ratio": round(used_tokens / max_tokens, 4) if max_tokens else 0.0,
         },
-        "messages": len(window.turns) if window else 0,
+        "messages": len(window.history.turns) if window else 0,
         "exchanges_left_out": window.left_out if window else 0,
         "files_known": len(window.files) if window else 0,
         "running": workspace.admission.running,

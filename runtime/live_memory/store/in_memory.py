@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from live_memory.store.base import Account, Answered, SavedWindow, utc_day
 from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, Window
+from live_memory.window.window import Exchange, History, Window
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class InMemoryStore:
         shelf = self._shelves.get(root)
         if shelf is None:
             return None
-        whole = Window(shelf.tree, shelf.frozen, tuple(shelf.entries), dict(shelf.files))
+        whole = Window(shelf.tree, shelf.frozen, History.of(shelf.entries), dict(shelf.files))
         return SavedWindow(whole.without_before(shelf.first_entry_id), shelf.tree_at_s)
 
     def begin(self, root: str, window: Window, at_s: float) -> None:

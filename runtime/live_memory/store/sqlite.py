@@ -20,7 +20,7 @@ from live_memory.llm.base import Usage
 from live_memory.store.base import Account, Answered, SavedWindow, utc_day
 from live_memory.store.schema import migrate, version_of
 from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, Window
+from live_memory.window.window import Exchange, History, Window
 
 logger = logging.getLogger(__name__)
 
@@ -127,14 +127,14 @@ class SqliteStore:
             "SELECT id, question, answer FROM entries WHERE window_id = ? AND id >= ? ORDER BY id",
             (window_id, first_id),
         )
-        exchanges = tuple(Exchange(*row) for row in entries)
+        history = History.of(Exchange(*row) for row in entries)
         (left_out,) = rows(
             "SELECT count(*) FROM entries WHERE window_id = ? AND id < ?", (window_id, first_id)
         ).fetchone()
         columns = "path, sha256, size_bytes, mtime_ns, read_at_s"
         files = rows(f"SELECT {columns} FROM files WHERE window_id = ? ORDER BY path", (window_id,))  # noqa: S608  # a constant
         known = {row[0]: FileContext(*row) for row in files}
-        return SavedWindow(Window(tree, frozen, exchanges, known, left_out), tree_at_s)
+        return SavedWindow(Window(tree, frozen, history, known, left_out), tree_at_s)
 
     def _append(self, root: str, answered: Answered) -> Exchange | None:
         if answered.exchange is None:

@@ -31,17 +31,17 @@ def first_entry_to_keep(window: Window, budget: Budget, fixed_tokens: int) -> in
     `fixed_tokens` is the rest of the prompt: tools, instructions, tree, the question at hand. One past the newest id
     where even the last entry does not fit below the floor.
     """
-    if not window.entries or window.history_tokens + fixed_tokens <= budget.threshold_tokens:
+    if not window.history.entries or window.history.tokens + fixed_tokens <= budget.threshold_tokens:
         return None
     return first_entry_below(window, budget.floor_tokens - fixed_tokens)
 
 
 def first_entry_below(window: Window, history_tokens: int) -> int | None:
     """The id of the oldest of the newest entries that together take at most `history_tokens`; None for an empty window."""
-    if not window.entries:
+    if not window.history.entries:
         return None
-    room_tokens, first = history_tokens, window.entries[-1].id + 1
-    for entry in reversed(window.entries):
+    room_tokens, first = history_tokens, window.history.entries[-1].id + 1
+    for entry in reversed(window.history.entries):
         room_tokens -= entry.tokens
         if room_tokens < 0:
             break

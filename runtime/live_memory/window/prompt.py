@@ -14,9 +14,9 @@ def build_prompt(instructions: str, window: Window, tools: tuple[ToolSpec, ...],
     history, and `in_flight` (the trailing turn and the rounds after it)."""
     return Prompt(
         system=system_texts(instructions, window),
-        turns=(*window.turns, *in_flight),
+        turns=(*window.history.turns, *in_flight),
         tools=tools,
-        prefix_turns=len(window.turns),
+        prefix_turns=len(window.history.turns),
     )
 
 
@@ -32,7 +32,7 @@ def trailing_turn(question: str, hints: str) -> Turn:
 
 def prefix_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:
     """The estimated size of everything before the trailing turn."""
-    return fixed_tokens(instructions, window, tools) + window.history_tokens
+    return fixed_tokens(instructions, window, tools) + window.history.tokens
 
 
 def fixed_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:

@@ -34,34 +34,50 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """Exchanges, oldest first, with their turns and their estimated size. Growing it by one costs the same at any length."""
+
+    entries: tuple[Exchange, ...] = ()
+    turns: tuple[Turn, ...] = field(default=(), repr=False)
+    tokens: int = 0
+
+    @classmethod
+    def of(cls, entries: Iterable[Exchange]) -> History:
+        kept = tuple(entries)
+        turns = tuple(turn for entry in kept for turn in entry.turns)
+        return cls(kept, turns, sum(entry.tokens for entry in kept))
+
+    def with_entry(self, entry: Exchange) -> History:
+        return History((*self.entries, entry), self.turns + entry.turns, self.tokens + entry.tokens)
+
+
+NO_HISTORY = History()
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """`tree` and `frozen` stand before the conversation and change only when a new window is begun. `left_out` counts
     the exchanges that the store still holds and that no prompt carries any more."""
 
     tree: str
     frozen: str = ""
-    entries: tuple[Exchange, ...] = ()
+    history: History = NO_HISTORY
     files: Mapping[str, FileContext] = field(default_factory=dict)
     left_out: int = 0
-    turns: tuple[Turn, ...] = field(init=False, repr=False, compare=False)
-    history_tokens: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "turns", tuple(turn for entry in self.entries for turn in entry.turns))
-        object.__setattr__(self, "history_tokens", sum(entry.tokens for entry in self.entries))
 
     @property
     def is_cold(self) -> bool:
         """Whether nothing has been learned yet."""
-        return not self.entries and not self.files
+        return not self.history.entries and not self.files
 
     def with_exchange(self, exchange: Exchange, files: Iterable[FileContext] = ()) -> Window:
         """This window with `exchange` after everything it holds, and `files` as last seen."""
         seen = {file.path: file for file in files}
         merged = {**self.files, **seen} if seen else self.files
-        return replace(self, entries=(*self.entries, exchange), files=merged)
+        return replace(self, history=self.history.with_entry(exchange), files=merged)
 
     def without_before(self, entry_id: int) -> Window:
         """This window without the entries older than `entry_id`, which counts them as left out."""
-        kept = tuple(entry for entry in self.entries if entry.id >= entry_id)
-        return replace(self, entries=kept, left_out=self.left_out + len(self.entries) - len(kept))
+        kept = [entry for entry in self.history.entries if entry.id >= entry_id]
+        gone = len(self.history.entries) - len(kept)
+        return replace(self, history=History.of(kept), left_out=self.left_out + gone) if gone else self
