@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agent.scene import Scene, last_words, make_scene, read_call
+from agent.scene import Scene, last_words, make_scene, make_tree, read_call
 
 from live_memory.agent.answers import Question
 from live_memory.clock import ManualClock
 from live_memory.errors import ConfigError, QuestionError, StoreError
-from live_memory.llm.base import BadKey, PromptTooLong, Unavailable, UnknownModel, Usage
+from live_memory.llm.base import BadKey, BadReply, PromptTooLong, Unavailable, UnknownModel, Usage
 from live_memory.llm.choice import Choice
 from live_memory.llm.scripted import ScriptedModel, ScriptedReply
-from live_memory.store.base import Answered
+from live_memory.store.base import Answered, SavedWindow
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.window.messages import Text, ToolCall, ToolResult, Turn
 from live_memory.window.window import Exchange
@@ -475,6 +475,68 @@ async def test_an_answer_that_cannot_be_saved_is_given_with_a_word_about_it(tmp_
     answer = await make_scene(tmp_path, [GROUNDED], store=FullDisk()).ask("Where?")
     assert answer.text.startswith(GROUNDED)
     assert "[This answer could not be saved: The disk is full" in answer.text
+
+
+async def test_a_database_that_cannot_be_read_leaves_passages_and_says_so(tmp_path: Path) -> None:
+    class Locked(InMemoryStore):
+        def load(self, root: str) -> SavedWindow | None:
+            raise StoreError("The database cannot be used (database is locked): try again.")
+
+    answer = await make_scene(tmp_path, [GROUNDED], store=Locked()).ask("What does server do?")
+    assert answer.text.startswith(
+        "No model answered, because its memory cannot be used: The database cannot be used (database is locked)"
+    )
+    assert "server.py:1-2" in answer.text
+
+
+async def test_a_key_that_turns_up_later_is_found_without_a_reload(tmp_path: Path) -> None:
+    clock = ManualClock()
+    scene = make_scene(tmp_path, [GROUNDED], clock=clock, choice=Choice("passages", "Claude Code is not logged in"))
+    assert (await scene.ask("What does server do?")).model == "passages"
+    found = Choice("scripted", "Claude Code is logged in", "scripted", "scripted-1")
+    object.__setattr__(scene.desk._models, "choose", lambda _configuration, _now_s: found)
+    assert (await scene.ask("What does server do?")).model == "passages"
+    clock.advance(31)
+    assert (await scene.ask("What does server do?")).model == "scripted-1"
+    assert scene.desk.stats("")["why"] == "Claude Code is logged in"
+
+
+async def test_many_workspaces_are_forgotten_in_memory_and_not_in_the_store(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, [GROUNDED] * 80)
+    roots = [make_tree(tmp_path / "many" / str(number)) for number in range(40)]
+    for root in roots:
+        await scene.desk.ask(Question("Where?", str(root)))
+    assert len(scene.desk._workspaces) <= 32
+    await scene.desk.ask(Question("Again?", str(roots[0])))
+    assert scene.requests()[-1].prompt.prefix_turns == 2
+    assert scene.tree.trees_made == 40
+
+
+async def test_a_tree_older_than_every_provider_s_cache_is_made_anew_when_the_window_is_loaded(tmp_path: Path) -> None:
+    clock, store = ManualClock(), InMemoryStore()
+    await make_scene(tmp_path, [GROUNDED], clock=clock, store=store).ask("one?")
+    (tmp_path / "repo" / "added.py").write_text("")
+    clock.advance(90_000)
+    scene = make_scene(tmp_path, [GROUNDED], clock=clock, store=store)
+    await scene.ask("two?")
+    assert "added.py" in scene.requests()[0].prompt.system[0]
+    assert scene.requests()[0].prompt.prefix_turns == 2
+
+
+async def test_a_model_that_only_calls_tools_is_made_to_finish(tmp_path: Path) -> None:
+    script = [read_call("server.py", f"call-{number}") for number in range(10)]
+    scene = make_scene(tmp_path, script, max_tool_rounds=3)
+    answer = await scene.ask("What does server do?")
+    assert len(scene.requests()) == 5
+    assert "sent no text" in answer.text
+    late = scene.requests()[4].prompt.turns[-1].blocks
+    assert late[0] == ToolResult("call-3", "Not run: the time for tool calls is over.", is_error=True)
+
+
+async def test_a_reply_broken_off_in_its_midst_keeps_what_it_said(tmp_path: Path) -> None:
+    broken = ScriptedReply(("Half of the truth is at server.py:1",), error=BadReply("The reply broke off: ask again."))
+    answer = await make_scene(tmp_path, [broken, broken]).ask("Where?")
+    assert answer.text.startswith("Half of the truth is at server.py:1\n\n[The model scripted-1 did not answer")
 
 
 async def test_close_lets_answers_in_flight_finish_and_takes_no_more(tmp_path: Path) -> None:

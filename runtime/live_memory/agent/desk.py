@@ -19,7 +19,7 @@ from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_sea
 from live_memory.agent.statistics import account_figures, window_figures
 from live_memory.agent.trees import directory_tree, tree_tokens
 from live_memory.agent.workspace import Workspace
-from live_memory.errors import QuestionError
+from live_memory.errors import QuestionError, StoreError
 from live_memory.settings import Configuration
 from live_memory.store.base import Store, utc_day
 
@@ -63,8 +63,8 @@ class QuestionDesk:
         self._is_closing = False
 
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
-        """The answer, within the time limit; QuestionError when the question cannot be taken, StoreError when the database
-        cannot be used at all. Cancelling the call ends the work and commits nothing."""
+        """The answer, within the time limit; QuestionError when the question cannot be taken. Cancelling the call
+        ends the work and commits nothing."""
         asked = Asked(_cleaned(question), self._clock.monotonic_s(), on_progress)
         if self._is_closing:
             raise QuestionError("draining", "The server is shutting down: ask again in a moment.", status=503)
@@ -167,6 +167,11 @@ class QuestionDesk:
             if self._is_spent(seat):
                 return await run.answer_by_passages(wording.spent(seat.settings.daily_budget_usd))
             return await run.answer_by_model(seat.model)
+        except StoreError as error:
+            logger.exception("no window root=%s", workspace.root)
+            return await QuestionRun(asked, workspace, seat, self._equipment).answer_by_passages(
+                wording.no_model(f"its memory cannot be used: {error}")
+            )
         finally:
             seat.users -= 1
             await self._close_retired()

@@ -25,7 +25,7 @@ from live_memory.store.base import Account, Answered
 from live_memory.text.citations import find_references
 from live_memory.window.files import FileContext
 from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
-from live_memory.window.rounds import turns_tokens
+from live_memory.window.rounds import cut_text, turns_tokens
 from live_memory.window.window import Exchange, Window
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
 CHECK_TIMEOUT_S = 2.0
 TREE_TIMEOUT_S = 20.0
 PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
+PASSAGES_RATIO = 0.125  # of the window that the passages in the hints may take
 QUESTION_RATIO = 0.5  # of the window that a question may take
 PROVEN_RATIO = 0.8  # of a prompt that was too long: what later prompts keep to
 STOPPED_MARK = "\n\n[Stopped here: the time was up.]"
@@ -162,7 +163,8 @@ class QuestionRun:
     async def _passages_ahead(self, window: Window) -> str:
         """The passages for the hints of a cold question; a warm one gets them only once its time runs out."""
         if window.is_cold:
-            return await self._search.passages(min(COLD_SEARCH_S, self._left_s() / 2))
+            found = await self._search.passages(min(COLD_SEARCH_S, self._left_s() / 2))
+            return cut_text(found, int(self._seat.budget(self._answer_tokens).max_tokens * PASSAGES_RATIO))
         self._search.start(max(0.001, self._finish_s - self._clock.monotonic_s()))
         return ""
 

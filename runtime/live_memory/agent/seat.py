@@ -87,5 +87,5 @@ def seat_or_passages(models: Models, configuration: Configuration, now_s: float)
     try:
         return take_seat(models, configuration, now_s)
     except ConfigError as error:
-        why = str(error).rstrip(".")
+        why = f"the settings do not allow it: {error}"
         return ModelSeat(Choice("passages", why), why, None, configuration.settings, None, models.backoff)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from live_memory.agent.admission import Admission, PrefixGate
 from live_memory.clock import Clock
+from live_memory.errors import StoreError
 from live_memory.settings import Settings
 from live_memory.store.base import Answered, Store
 from live_memory.text.tokens import estimate_tokens
@@ -84,7 +85,10 @@ class Workspace:
         shorter = self.window.without_before(entry_id)
         if shorter.left_out == self.window.left_out:
             return
-        self._store.leave_out_before(self.key, entry_id)
+        try:
+            self._store.leave_out_before(self.key, entry_id)
+        except StoreError:  # after a restart the prompt is longer again, and is cut again
+            logger.exception("what was left out is not saved root=%s", self.root)
         logger.info("left out root=%s exchanges=%d", self.root, shorter.left_out - self.window.left_out)
         self.window = shorter
         self.gate.cool()
