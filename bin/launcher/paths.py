@@ -5,7 +5,6 @@ Paths are text, not pathlib's: `headers` runs before every connection of Claude 
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import stat
@@ -14,10 +13,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import _client
+from launcher import folders
 from launcher.errors import LaunchError, UsageError
 
 DEFAULT_PORT = 7711
 MAX_PORT = 65535
+ROOM_BYTES = 16384  # the token, the records and the first lines of the logs
 PROBE_TIMEOUT_S = 2.0
 PORT_FILE = "port"
 INTERPRETER_FILE = "python"
@@ -44,9 +45,9 @@ def place(flag: str | None = None, environ: Mapping[str, str] | None = None, ser
     LaunchError names a port that cannot be one. The folder need not exist yet.
     """
     env = os.environ if environ is None else environ
-    folder = named_data_dir(flag, env)
+    folder = folders.named(flag, env)
     if not folder:
-        folder = served_data_dir(env_port(env) or DEFAULT_PORT) or default_data_dir(env)
+        folder = served_data_dir(env_port(env) or DEFAULT_PORT) or folders.default(env)
     folder = os.path.abspath(os.path.expanduser(folder))
     return Place(folder, env_port(env) or url_port(server_url) or recorded_port(folder) or config_port(folder))
 
@@ -69,11 +70,6 @@ def parse_flags(arguments: list[str], names: Mapping[str, str]) -> dict[str, str
     return found
 
 
-def named_data_dir(flag: str | None, env: Mapping[str, str]) -> str:
-    """The folder that the environment or `--data-dir` names; empty when neither does."""
-    return env.get("LIVE_MEMORY_DATA_DIR") or flag or env.get("CLAUDE_PLUGIN_DATA") or ""
-
-
 def served_data_dir(port: int) -> str:
     """The folder that a server listening on `port` names, when it proves to know that folder's token; else empty."""
     from launcher import identity
@@ -94,46 +90,6 @@ def is_own_file(path: str) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(seen.st_mode) and (sys.platform == "win32" or seen.st_uid == os.geteuid())
-
-
-def default_data_dir(env: Mapping[str, str]) -> str:
-    """The folder of the plugin under Claude Code's configuration where there is one, else the platform's user data folder."""
-    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home(env), ".claude")
-    plugins = [
-        p for p in glob.glob(os.path.join(glob.escape(claude), "plugins", "data", "live-memory-*")) if os.path.isdir(p)
-    ]
-    if plugins:
-        # The one used last: several exist where the plugin was tried from a folder as well as installed.
-        return max(plugins, key=_last_use)
-    return user_data_dir(env)
-
-
-def _last_use(folder: str) -> tuple[float, str]:
-    newest = max(
-        (_mtime(os.path.join(folder, name)) for name in (_client.RECORD_FILE, _client.TOKEN_FILE)), default=0.0
-    )
-    return newest, folder
-
-
-def _mtime(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
-
-
-def user_data_dir(env: Mapping[str, str]) -> str:
-    """The platform's folder for a user's data."""
-    if sys.platform == "darwin":
-        return os.path.join(home(env), "Library", "Application Support", "live-memory")
-    if sys.platform == "win32":
-        return os.path.join(env.get("LOCALAPPDATA") or os.path.join(home(env), "AppData", "Local"), "live-memory")
-    return os.path.join(env.get("XDG_DATA_HOME") or os.path.join(home(env), ".local", "share"), "live-memory")
-
-
-def home(env: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    return env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")
 
 
 def env_port(env: Mapping[str, str]) -> int:
@@ -202,6 +158,20 @@ def make_data_dir(folder: str) -> None:
     """Make the data folder (0700) and its `logs`; OSError names the path that cannot be made."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(folder, "logs"), mode=0o700, exist_ok=True)
+
+
+def require_room(folder: str) -> None:
+    """Write as much as a start needs, and remove it; OSError names `folder` when it is read-only or its disk is full.
+
+    Before a detached process is started: its own last words would have to be written there.
+    """
+    trial = os.path.join(folder, f".room.{os.getpid()}")
+    try:
+        write_whole(trial, " " * ROOM_BYTES)
+        os.unlink(trial)
+    except OSError as error:
+        error.filename = folder
+        raise
 
 
 def plugin_version() -> str:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from launcher import paths
+from launcher import folders, paths
 from launcher.errors import LaunchError, UsageError
 
 UNIT_NAME = "live-memory.service"
@@ -64,7 +64,7 @@ def shell_line(place: paths.Place) -> str:
 
 def systemd_unit(place: paths.Place) -> Unit:
     """A systemd user unit. A server that ends by itself (idle, replaced by a newer one) is not started again."""
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(paths.home(os.environ), ".config")
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(folders.home(os.environ), ".config")
     # systemd expands $ and % in a command itself: doubled, they reach the shell as they are.
     line = shell_line(place).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     content = (
@@ -83,7 +83,7 @@ def systemd_unit(place: paths.Place) -> Unit:
 
 def launchd_agent(place: paths.Place, user_id: int) -> Unit:
     """A launchd agent of the user's own session."""
-    path = os.path.join(paths.home(os.environ), "Library", "LaunchAgents", AGENT_LABEL + ".plist")
+    path = os.path.join(folders.home(os.environ), "Library", "LaunchAgents", AGENT_LABEL + ".plist")
     content = plistlib.dumps(
         {
             "Label": AGENT_LABEL,

@@ -73,10 +73,10 @@ def test_help_shows_the_usage(env: dict[str, str]) -> None:
 
 
 def test_a_degraded_server_answers_and_one_line_says_what_is_missing(env: dict[str, str], server: StandIn) -> None:
-    server.health = {"status": "degraded", "reason": "the packages could not be installed: no network"}
+    server.health = {"status": "degraded", "reason": "the index refuses all"}
     done = run(env, "ask", "Who?")
     assert (done.returncode, done.stdout) == (0, str(ANSWER["answer"]) + "\n")
-    assert "answered without a model: the packages could not be installed: no network\n" in done.stderr
+    assert "the server runs without its packages: the index refuses all\n" in done.stderr
 
 
 def test_a_question_that_needs_packages_waits_until_they_are_installed(env: dict[str, str], server: StandIn) -> None:

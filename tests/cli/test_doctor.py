@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli.command_line import environment, run
-from cli.stand_in import StandIn
+from cli.stand_in import StandIn, always
 
 PARTS = ["python", "data folder", "settings", "packages", "server", "model", "git", "ripgrep", "disk", "log"]
 KEY = "sk-dummy-0123456789"
@@ -92,6 +92,15 @@ def test_the_model_is_named_with_the_reason_and_never_the_key(env: dict[str, str
     assert checks["model"]["status"] == "ok"
     assert "ANTHROPIC_API_KEY" in checks["model"]["text"]
     assert KEY not in done.stdout + done.stderr
+
+
+def test_a_running_server_with_another_model_than_this_terminal_would_choose_is_a_warning(server: StandIn) -> None:
+    server.routes["GET /stats"] = always({"model": "a-model", "why": "a key was in its environment"})
+    own = environment(server.data_dir, server.port, LIVE_MEMORY_PROVIDER="passages")
+    _, checks = diagnosis(own)
+    assert checks["model"]["status"] == "warning"
+    assert checks["model"]["text"].startswith("a-model, because a key was in its environment; ")
+    assert "live-memory restart" in checks["model"]["advice"]
 
 
 def test_passages_are_fine_where_they_were_chosen(env: dict[str, str]) -> None:

@@ -89,4 +89,6 @@ def _print(answer: dict[str, object]) -> None:
 def _tell_what_is_missing(health: servers.Health) -> None:
     if health.get("status") == "degraded":
         reason = health.get("reason") or "the packages could not be installed"
-        sys.stderr.write(coloured(f"live-memory: answered without a model: {reason}", "yellow", sys.stderr) + "\n")
+        sys.stderr.write(
+            coloured(f"live-memory: the server runs without its packages: {reason}", "yellow", sys.stderr) + "\n"
+        )

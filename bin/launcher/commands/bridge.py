@@ -34,7 +34,7 @@ class Bridge:
         self._reach = reach
         self._write_unlocked = write
         self._cwd = cwd
-        self._handshake = rpc.NO_HANDSHAKE
+        self._handshake = rpc.Handshake()
         self._in_flight: dict[str, Exchange] = {}
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()

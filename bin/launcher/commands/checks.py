@@ -10,20 +10,15 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
-from collections import namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 from launcher import identity, interpreter, paths, venv
 from launcher.commands import facts, runtime_package, servers
+from launcher.commands.check import Check
+from launcher.commands.check_model import model
 from launcher.errors import LaunchError
-
-Status = Literal["ok", "warning", "problem"]
-# `text` says what was found, `advice` what to do about it (empty where nothing is to be done).
-Check = namedtuple("Check", ["name", "status", "text", "advice"])
 
 TOKEN_MODE = 0o600
 LOW_DISK_BYTES = 500 << 20
@@ -115,30 +110,6 @@ def server(place: paths.Place) -> Check:
     if identity.is_older(health.get("version"), paths.plugin_version()):
         return Check("server", "warning", f"{text}, older than this plugin", "run `live-memory restart`")
     return Check("server", "ok", text, "")
-
-
-def model(place: paths.Place) -> Check:
-    """Who answers as this environment has it; the server chose by the environment that it was started in."""
-    runtime_package.reachable()
-    from live_memory import settings as table
-    from live_memory.errors import ConfigError
-    from live_memory.llm.choice import choose
-
-    try:
-        choice = choose(table.load(Path(place.data_dir)), now_s=time.time())
-    except ConfigError as error:
-        return Check("model", "problem", str(error), "see docs/settings.md")
-    if choice.kind == "passages":
-        advice = "for a model's answers set a provider's key, or `live-memory config set provider=… api_key=…`"
-        chosen = "the setting" in choice.why
-        return Check(
-            "model",
-            "ok" if chosen else "warning",
-            f"none, answers are passages: {choice.why}",
-            "" if chosen else advice,
-        )
-    where = f" at {choice.base_url}" if choice.base_url else ""
-    return Check("model", "ok", f"{choice.model}{where}, because {choice.why}", "")
 
 
 def git(place: paths.Place) -> Check:

@@ -7,7 +7,8 @@ import sys
 
 from launcher import paths
 from launcher.commands import options
-from launcher.commands.checks import Check, all_checks
+from launcher.commands.check import Check
+from launcher.commands.checks import all_checks
 from launcher.terminal import coloured
 
 USAGE = "doctor [--json]"

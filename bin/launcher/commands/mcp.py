@@ -12,11 +12,11 @@ from types import FrameType
 
 from _client import Address
 from launcher import paths
-from launcher.commands import rpc, servers
+from launcher.commands import options, rpc, servers
 from launcher.commands.bridge import Bridge
 from launcher.errors import LaunchError
 
-FOLDER_OPTION = "--cwd"
+USAGE = "mcp [--cwd DIR]"
 LOOK_S = 0.5  # how often a client that only awaits answers is looked after
 STDOUT = 1
 
@@ -62,10 +62,10 @@ class Output:
 
 def run(arguments: list[str]) -> int:
     """Serve until stdin ends and what was asked is answered, the client is gone, or a signal ends it."""
-    given = paths.parse_flags(arguments, {FOLDER_OPTION: "value"}).get(FOLDER_OPTION, "")
+    parsed = options.parse(arguments, USAGE, options.CWD)
     successor = Successor(paths.place())
     output = Output()
-    bridge = Bridge(successor.reach, output.write, os.path.abspath(given or os.getcwd()))
+    bridge = Bridge(successor.reach, output.write, options.folder(parsed))
     signal.signal(signal.SIGTERM, _end)
     try:
         _start_server(successor)

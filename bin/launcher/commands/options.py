@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import namedtuple
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from launcher.errors import UsageError
 
 CWD = {"--cwd": "value"}
 JSON = {"--json": "flag"}
 
-# `options` maps the name of each option found to its value ("1" for one that takes none); `words` are the others.
-Parsed = namedtuple("Parsed", ["options", "words"])
+
+class Parsed(NamedTuple):
+    """`options` maps the name of each option found to its value ("1" for one that takes none); `words` are the others."""
+
+    options: Mapping[str, str]
+    words: list[str]
 
 
 def parse(arguments: list[str], usage: str, kinds: Mapping[str, str], *, max_words: int | None = 0) -> Parsed:

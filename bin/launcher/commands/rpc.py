@@ -7,14 +7,9 @@ from 2026-07-28 every request carries its version in `params._meta` and mirrors 
 from __future__ import annotations
 
 import base64
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 Message = dict[str, Any]
-# What the handshake of the old era agreed on: each None before it, or where the server names none.
-Handshake = namedtuple("Handshake", ["version", "session_id"])
-NO_HANDSHAKE = Handshake(None, None)
-
 PARSE_ERROR = -32700  # the codes of JSON-RPC 2.0
 INVALID_REQUEST = -32600
 INTERNAL_ERROR = -32603
@@ -23,6 +18,13 @@ CONNECTION_CLOSED = -32000  # the code of the MCP SDKs for a peer that went away
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 # Method → the parameter that is mirrored as `Mcp-Name` (MCP 2026-07-28, Streamable HTTP, "Standard headers").
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+class Handshake(NamedTuple):
+    """What the handshake of the old era agreed on: each None before it, or where the server names none."""
+
+    version: str | None = None
+    session_id: str | None = None
 
 
 def own_version(message: Message) -> str | None:

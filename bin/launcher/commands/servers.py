@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
+from typing import NamedTuple
 
 import _client
 from _client import Address
@@ -14,8 +14,13 @@ CALL_TIMEOUT_S = 30.0  # for what needs no model
 OK = 200
 
 Health = dict[str, object]
-# Where the server listens, with our token, and its /health answer.
-Live = namedtuple("Live", ["address", "health"])
+
+
+class Live(NamedTuple):
+    """Where the server listens, with our token, and its /health answer."""
+
+    address: Address
+    health: Health
 
 
 class Refusal(LaunchError):

@@ -1,19 +1,20 @@
 """`live-memory statusline`: how full the window is and what it has cost, for Claude Code's status line.
 
-Runs at every redraw: it starts nothing, waits for nobody, and prints nothing when the server is down or slow.
+Runs at every redraw: it starts nothing, waits for nobody, and prints nothing when the server is down or slow. What takes
+long to import is imported only where it is needed.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import sys
 from time import monotonic
 
 import _client
-from launcher import paths
+import _quick
+from launcher import folders
 
+USAGE = "statusline [--cwd DIR]"
 STDIN_S = 0.1  # Claude Code has written its JSON before we run; a pipe that nobody writes to must not hold us
 ANSWER_TIMEOUT_S = 0.3
 CHUNK_BYTES = 65536
@@ -21,9 +22,8 @@ UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 
 def run(arguments: list[str]) -> int:
-    flags = paths.parse_flags(arguments, {"--cwd": "value"})
+    folder = _named_folder(arguments) or _session_folder() or os.getcwd()
     server = _server()
-    folder = flags.get("--cwd") or _session_folder() or os.getcwd()
     if server is not None:
         try:
             status, stats = _client.call(server, "GET", "/stats?cwd=" + _quoted(folder), timeout_s=ANSWER_TIMEOUT_S)
@@ -48,18 +48,30 @@ def line(stats: dict[str, object]) -> str:
 
 def _server() -> _client.Address | None:
     """The running server, by the pid record of the folder in force; only where that names none, by asking the port."""
-    named = paths.named_data_dir(None, os.environ)
-    server = _client.running_server(named or paths.default_data_dir(os.environ))
+    named = folders.named(None, os.environ)
+    server = _client.running_server(named or folders.default(os.environ))
     if server is None and not named:
+        from launcher import paths
+
         server = _client.running_server(paths.place().data_dir)
     return server
+
+
+def _named_folder(arguments: list[str]) -> str:
+    """What `--cwd` names; empty without it."""
+    if not arguments:
+        return ""
+    from launcher.commands import options
+
+    return options.folder(options.parse(arguments, USAGE, options.CWD))
 
 
 def _session_folder() -> str:
     """The folder that Claude Code's JSON on stdin names; empty when there is none."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    session = _parsed(_read_stdin())
+    text = _read_stdin()
+    session = _parsed(text) if text else {}
     workspace = session.get("workspace")
     current = workspace.get("current_dir") if isinstance(workspace, dict) else None
     folder = current or session.get("cwd")
@@ -68,6 +80,8 @@ def _session_folder() -> str:
 
 def _read_stdin() -> bytes:
     """What stdin holds, to its end or for as long as may be waited."""
+    import select
+
     descriptor = sys.stdin.fileno()
     deadline_s = monotonic() + STDIN_S
     received = b""
@@ -81,7 +95,7 @@ def _read_stdin() -> bytes:
 
 def _parsed(text: bytes) -> dict[str, object]:
     try:
-        session = json.loads(text)
+        session = _quick.parse(text.decode("utf-8"))
     except ValueError:
         return {}
     return session if isinstance(session, dict) else {}
