@@ -39,7 +39,7 @@ class Line:
     model: Model
     pieces: list[str]
 
-    async def ask(self, timeout_s: float = 10.0) -> Completion:
+    async def ask(self, timeout_s: float = 60.0) -> Completion:
         return await self.model.complete(request(timeout_s=timeout_s), self.pieces.append)
 
     def stream(self, *pieces: str, **named: Any) -> tuple[bytes, ...]:

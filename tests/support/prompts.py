@@ -34,7 +34,7 @@ def request(
     system: tuple[str, ...] = ("You answer.", "The frozen block."),
     tools: tuple[ToolSpec, ...] = (GREP,),
     cache_key: str = "",
-    timeout_s: float = 10.0,
+    timeout_s: float = 60.0,  # the first request of a run imports an SDK
 ) -> CompletionRequest:
     prompt = Prompt(system, turns or (user("Why?"),), tools, prefix_turns)
     return CompletionRequest(prompt, max_output_tokens=256, timeout_s=timeout_s, cache_key=cache_key)
