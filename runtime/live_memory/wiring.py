@@ -17,6 +17,7 @@ from live_memory.explore.tree import directory_tree
 from live_memory.llm.choice import Choice, choose, connect
 from live_memory.settings import Configuration
 from live_memory.store.sqlite import SqliteStore
+from live_memory.text.secrets import redact
 
 DATABASE_FILE = "live-memory.db"
 
@@ -47,7 +48,7 @@ def _chosen(configuration: Configuration, now_s: float) -> Choice:
 
 
 def _found_passages(root: Path, question: str) -> str:
-    return render_passages(find_passages(root, question))
+    return redact(render_passages(find_passages(root, question)))
 
 
 def _looked_at(root: Path, path: str) -> FileSight:

@@ -332,6 +332,17 @@ async def test_text_that_no_encoding_takes_is_asked_and_kept_all_the_same(tmp_pa
     assert scene.requests()[0].prompt.turns[-1].blocks[0] == Text("Where is ??")
 
 
+async def test_a_secret_in_a_question_or_an_answer_is_neither_sent_nor_kept_nor_returned(tmp_path: Path) -> None:
+    secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2bC4"
+    scene = make_scene(tmp_path, [f"{GROUNDED} The token is {secret}."])
+    answer = await scene.ask(f"Why is {secret} refused?")
+    assert secret not in last_words(scene.requests()[0])
+    assert secret not in answer.text
+    saved = scene.store.load(str(scene.root))
+    assert saved is not None
+    assert secret not in repr(saved)
+
+
 async def test_a_caller_that_goes_cancels_the_work_and_commits_nothing(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [ScriptedReply(("Half",), hold=asyncio.Event()), GROUNDED])
     work = asyncio.create_task(scene.ask("gone"))

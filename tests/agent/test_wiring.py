@@ -53,6 +53,18 @@ async def test_with_nothing_configured_a_question_finds_its_place(tmp_path: Path
     await desk.close(1)
 
 
+async def test_passages_show_no_secret_and_no_secret_file(tmp_path: Path) -> None:
+    root = make_tree(tmp_path / "repo")
+    (root / "upload.py").write_text('def upload():\n    return client("ghp_aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2bC4")\n')
+    (root / ".env").write_text("UPLOAD_PASSWORD=hunter2hunter2\n")
+    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock())
+    answer = await desk.ask(Question("Which upload password and client does upload use?", str(root)))
+    assert "upload.py" in answer.text
+    assert "ghp_" not in answer.text
+    assert "hunter2" not in answer.text
+    await desk.close(1)
+
+
 async def test_the_reason_why_there_is_no_model_is_told_and_the_choice_is_kept(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "repo")
     chosen = Configuration(Settings(provider="anthropic", api_key="k"), {}, {}, home=tmp_path / "home")

@@ -22,6 +22,7 @@ from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError, StoreError
 from live_memory.settings import Configuration
 from live_memory.store.base import Store, utc_day
+from live_memory.text.secrets import redact
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +96,11 @@ class QuestionDesk:
         if root and workspace is None:
             workspace = Workspace(root, self._store, self._clock, self._configuration.settings)
         day = utc_day(self._clock.wall_s())
-        return figures | account_figures(self._store, workspace, day) | window_figures(self._store, workspace, seat)
+        return (
+            figures
+            | account_figures(self._store, workspace, day)
+            | window_figures(self._store, workspace, seat, self._equipment.explorers.specs)
+        )
 
     async def clear(self, cwd: str) -> None:
         """Forget the workspace's window; the next question begins a new one. Accounts stay."""
@@ -238,8 +243,9 @@ class QuestionDesk:
 
 
 def _cleaned(question: Question) -> Question:
-    """The question with characters that no provider and no database takes replaced; QuestionError when it is empty."""
-    text = question.text.encode("utf-8", "replace").decode().strip()
+    """The question without secrets, and without characters that no provider and no database takes; QuestionError when
+    it is empty."""
+    text = redact(question.text.encode("utf-8", "replace").decode().strip())
     if not text:
         raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
     return replace(question, text=text)

@@ -23,6 +23,7 @@ from live_memory.errors import ModelError, QuestionError, StoreError
 from live_memory.llm.base import Model, Usage
 from live_memory.store.base import Account, Answered
 from live_memory.text.citations import find_references
+from live_memory.text.secrets import redact
 from live_memory.window.files import FileContext
 from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
 from live_memory.window.rounds import cut_text, turns_tokens
@@ -180,7 +181,7 @@ class QuestionRun:
 
     async def _ended(self, model: Model, ending: Ending) -> Draft:
         assert self._inquiry is not None
-        text = self._inquiry.text
+        text = redact(self._inquiry.text)
         if ending == "timed-out":
             passages = await self._search.passages(LATE_SEARCH_S)
             if not text:
@@ -198,7 +199,7 @@ class QuestionRun:
     async def _failed(self, model: Model, error: ModelError) -> Draft:
         assert self._inquiry is not None
         passages = await self._search.passages(self._search_s())
-        reason, text = wording.model_failed(model.name, error), self._inquiry.text
+        reason, text = wording.model_failed(model.name, error), redact(self._inquiry.text)
         if text:
             return Draft(wording.unfinished_answer(text, reason, passages), text + STOPPED_MARK, model=model.name)
         return Draft(wording.passages_answer(reason, passages))

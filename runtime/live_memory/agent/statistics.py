@@ -6,8 +6,8 @@ from live_memory.agent.prompting import prompt_text
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.workspace import Workspace
 from live_memory.store.base import Store
-from live_memory.text.tokens import estimate_tokens
-from live_memory.window.prompt import system_texts
+from live_memory.window.messages import ToolSpec
+from live_memory.window.prompt import prefix_tokens
 
 
 def account_figures(store: Store, workspace: Workspace | None, day: str) -> dict[str, object]:
@@ -30,18 +30,16 @@ def account_figures(store: Store, workspace: Workspace | None, day: str) -> dict
     }
 
 
-def window_figures(store: Store, workspace: Workspace | None, seat: ModelSeat) -> dict[str, object]:
+def window_figures(
+    store: Store, workspace: Workspace | None, seat: ModelSeat, tools: tuple[ToolSpec, ...]
+) -> dict[str, object]:
     """Fill, messages, files and queue of a workspace; nothing where None."""
     if workspace is None:
         return {"root": ""}
     saved = None if workspace.window else store.load(workspace.key)
     window = workspace.window or (saved.window if saved else None)
-    used_tokens, max_tokens = 0, 0
-    if window and seat.model:
-        max_tokens = seat.budget(seat.answer_tokens(0)).max_tokens
-    if window:
-        texts = system_texts(prompt_text("system"), window)
-        used_tokens = window.history.tokens + sum(estimate_tokens(text) for text in texts)
+    used_tokens = prefix_tokens(prompt_text("system"), window, tools) if window else 0
+    max_tokens = seat.budget(seat.answer_tokens(0)).max_tokens if window and seat.model else 0
     return {
         "root": workspace.key,
         "context": {
