@@ -20,6 +20,7 @@ class Detached:
 
     def __init__(self, place: paths.Place) -> None:
         paths.make_data_dir(place.data_dir)
+        paths.require_room(place.data_dir)
         log = os.path.join(place.data_dir, "logs", f"start-{os.getpid()}-{time.monotonic_ns()}.log")
         descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:

@@ -24,14 +24,15 @@ sys.path.insert(0, paths.RUNTIME)
 import _client
 from launcher.plain_http import PlainServer
 from live_memory import settings, wiring  # the path above leads to them
-from live_memory.agent.desk import QuestionDesk
+from live_memory.__main__ import log_to_file
 from live_memory.clock import SystemClock
 from live_memory.errors import LiveMemoryError
 from live_memory.server.state import Phase, ServerState
 
 QUIET_LIMIT_S = 10.0  # how long answers in flight may take to finish
 CLOSE_GRACE_S = 1.0
-NOT_YET = "the packages that talk to models are still being installed"
+IDLE_CHECK_S = 60.0
+NO_MODEL = "The packages that talk to models are not installed; `live-memory doctor` says why."
 
 Outcome = Literal["whole", "stopped"]
 
@@ -52,6 +53,7 @@ class _Doorman:
         self._place = place
         self._clock = SystemClock()
         self._configuration = settings.load(Path(place.data_dir))
+        log_to_file(Path(place.data_dir), self._configuration.settings)
         self._leash = Leash()
         now_s = self._clock.monotonic_s()
         self._state = ServerState(
@@ -61,16 +63,11 @@ class _Doorman:
             port=place.port,
             clock=self._clock,
             started_s=now_s,
-            desk=self._desk(NOT_YET),
+            desk=wiring.assemble(Path(place.data_dir), self._configuration, clock=self._clock, model_absence=NO_MODEL),
             phase=Phase("installing", step="starting"),
             shutdown=asyncio.Event(),
             last_request_s=now_s,
             settings=self._configuration.settings,
-        )
-
-    def _desk(self, absence: str) -> QuestionDesk:
-        return wiring.assemble(
-            Path(self._place.data_dir), self._configuration, clock=self._clock, model_absence=absence
         )
 
     async def serve(self, listener: socket.socket) -> Outcome:
@@ -78,24 +75,23 @@ class _Doorman:
         server = PlainServer(self._state)
         await server.start(listener)
         try:
-            outcome = await self._until_whole()
+            await self._install_until_whole()
             await server.wait_until_quiet(QUIET_LIMIT_S)
         finally:
             await server.close(CLOSE_GRACE_S)
             await self._state.desk.close(CLOSE_GRACE_S)
-        return outcome
+        return "stopped" if self._state.shutdown.is_set() else "whole"
 
-    async def _until_whole(self) -> Outcome:
+    async def _install_until_whole(self) -> None:
         """Install, and install again, until it is done or nobody wants it any more."""
-        while True:
-            failure = await self._install()
+        while not self._state.shutdown.is_set():
+            with self._state.serving():  # work, as far as the idle exit goes
+                failure = await self._install()
             if failure is None:
-                return "whole"
-            if self._state.shutdown.is_set():
-                return "stopped"
-            await self._degrade(failure)
-            if not await self._is_worth_another_try():
-                return "stopped"
+                return
+            if not self._state.shutdown.is_set():
+                self._degrade(failure)
+                await self._wait_for_the_next_try()
 
     async def _install(self) -> str | None:
         """Build the environment; the reason when it cannot be built."""
@@ -121,28 +117,23 @@ class _Doorman:
         if self._state.phase.status == "installing":
             self._state.phase = Phase("installing", step=step)
 
-    async def _degrade(self, reason: str) -> None:
+    def _degrade(self, reason: str) -> None:
         sys.stderr.write(f"live-memory: the packages could not be installed ({reason})\n")
-        absence = f"the packages that talk to models could not be installed ({reason})"
-        if self._state.phase.reason != absence:
-            earlier, self._state.desk = self._state.desk, self._desk(absence)
-            self._state.phase = Phase("degraded", reason=absence)
-            await earlier.close(QUIET_LIMIT_S)
+        self._state.phase = Phase("degraded", reason=f"The packages could not be installed: {reason}.")
 
-    async def _is_worth_another_try(self) -> bool:
-        """Wait for the time of the next try; False when the server was stopped or nobody has used it for long."""
+    async def _wait_for_the_next_try(self) -> None:
+        """Wait until it is time, or the server is told to end; a server that nobody has used for long ends."""
         retry_at_s = self._clock.monotonic_s() + self._state.settings.install_retry_s
         while not self._state.shutdown.is_set():
-            now_s = self._clock.monotonic_s()
-            idle_at_s = self._state.last_request_s + self._state.settings.idle_exit_s
-            if now_s >= idle_at_s:
+            retry_left_s = retry_at_s - self._clock.monotonic_s()
+            if self._state.idle_left_s <= 0:
                 self._state.drain()
-                return False
-            if now_s >= retry_at_s:
-                return True
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._state.shutdown.wait(), min(idle_at_s, retry_at_s) - now_s)
-        return False
+            elif retry_left_s <= 0:
+                return
+            else:
+                with contextlib.suppress(TimeoutError):
+                    left_s = min(retry_left_s, self._state.idle_left_s, IDLE_CHECK_S)
+                    await asyncio.wait_for(self._state.shutdown.wait(), left_s)
 
 
 def _on_end_signals(end: Callable[[], None]) -> None:

@@ -1,4 +1,7 @@
-"""Make sure that a server runs: look, start one detached when none does, wait. What stands in the way becomes a sentence.
+"""Make sure that a server is running: decide whether one already is, start one detached when none is, and wait for it.
+
+A server is already running when whoever answers /health on the port proves by the challenge to know our token, is of
+this plugin's version or a newer one, and is not about to end. What stands in the way becomes a sentence.
 
 Absent on purpose: taking over from an old or hung server. The started process does that, because it needs the port.
 """

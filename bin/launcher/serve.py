@@ -30,6 +30,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(place: paths.Place, log: str) -> int:
     paths.make_data_dir(place.data_dir)
+    paths.require_room(place.data_dir)
     identity.read_or_create_token(place.data_dir)
     listener = claim.claim(place)
     if listener is None:
@@ -46,6 +47,7 @@ def _run(place: paths.Place, log: str) -> int:
 
 def _settle_in(place: paths.Place, log: str) -> None:
     """Leave the records that others find us by, and go where no repository's files can shadow a module."""
+    os.umask(0o077)  # whatever this process makes is for its user only
     identity.write_record(place, os.getpid(), paths.plugin_version())
     interpreter.record(place.data_dir)
     if paths.read_line(os.path.join(place.data_dir, paths.LAUNCHER_FILE)) != paths.COMMAND:

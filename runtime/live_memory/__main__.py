@@ -37,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     os.umask(0o077)
     try:
         configuration = settings.load(arguments.data_dir)
-        _log_to_file(arguments.data_dir, configuration.settings)
+        log_to_file(arguments.data_dir, configuration.settings)
         _serve(arguments, configuration)
     except LiveMemoryError as error:
         logger.critical("ended by %s: %s", type(error).__name__, error)
@@ -61,7 +61,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _log_to_file(data_dir: Path, values: settings.Settings) -> None:
+def log_to_file(data_dir: Path, values: settings.Settings) -> None:
     """Send our own log lines, and other packages' warnings, to the rotating file."""
     path = data_dir / LOG_FILE
     try:
