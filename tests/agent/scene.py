@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,3 +136,10 @@ def last_words(request: CompletionRequest) -> str:
     """The texts of the last turn of a request."""
     blocks = request.prompt.turns[-1].blocks
     return "\n".join(block.text for block in blocks if isinstance(block, (Text, ToolResult)))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let the loop run until `condition` holds; TimeoutError when it does not within five seconds."""
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agent.scene import Scene, last_words, make_scene, make_tree, read_call
+from agent.scene import Scene, last_words, make_scene, make_tree, read_call, until
 
 from live_memory.agent.answers import Question
 from live_memory.clock import ManualClock
@@ -346,15 +346,26 @@ async def test_a_secret_in_a_question_or_an_answer_is_neither_sent_nor_kept_nor_
 async def test_a_caller_that_goes_cancels_the_work_and_commits_nothing(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [ScriptedReply(("Half",), hold=asyncio.Event()), GROUNDED])
     work = asyncio.create_task(scene.ask("gone"))
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0)
+    await until(scene.requests)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
     figures = scene.desk.stats(str(scene.root))
     assert (figures["questions"], figures["messages"], figures["running"]) == (0, 0, 0)
     assert (await scene.ask("stays")).text == GROUNDED
+
+
+async def test_what_a_caller_who_went_had_spent_is_accounted_for(tmp_path: Path) -> None:
+    paid = ScriptedReply(tool_calls=(read_call("server.py"),), usage=Usage(1000, 10))
+    hanging = ScriptedReply(hold=asyncio.Event())
+    scene = make_scene(tmp_path, [paid, hanging], price_input_usd=1.0, price_output_usd=1.0)
+    work = asyncio.create_task(scene.ask("gone"))
+    await until(lambda: len(scene.requests()) == 2)
+    work.cancel()
+    await asyncio.wait({work})
+    figures = scene.desk.stats(str(scene.root))
+    assert (figures["questions"], figures["requests"], figures["messages"]) == (0, 1, 0)
+    assert figures["cost_usd"] == pytest.approx(0.00101)
 
 
 async def test_sixty_four_questions_at_once_all_keep_their_question_and_answer(tmp_path: Path) -> None:
@@ -388,9 +399,7 @@ async def test_over_the_queue_s_bound_the_caller_is_told_at_once(tmp_path: Path)
     script = [ScriptedReply((GROUNDED,), hold=gate)] * 3
     scene = make_scene(tmp_path, script, max_parallel_queries=2, max_queued_questions=1)
     taken = [asyncio.create_task(scene.ask(f"q{number}")) for number in range(3)]
-    async with asyncio.timeout(5):
-        while scene.desk.stats(str(scene.root))["waiting"] != 1:
-            await asyncio.sleep(0)
+    await until(lambda: scene.desk.stats(str(scene.root))["waiting"] == 1)
     with pytest.raises(QuestionError, match="ask again in a moment") as refusal:
         await scene.ask("one too many")
     assert (refusal.value.code, refusal.value.status) == ("busy", 429)
@@ -402,9 +411,7 @@ async def test_a_question_that_waits_for_all_of_its_time_gets_passages(tmp_path:
     gate = asyncio.Event()
     scene = make_scene(tmp_path, [ScriptedReply((GROUNDED,), hold=gate)], concurrency="serial")
     first = asyncio.create_task(scene.ask("What does server do?"))
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0.001)
+    await until(scene.requests)
     hasty = replace(scene.configuration, settings=replace(scene.configuration.settings, default_timeout_s=0.2))
     scene.desk._read_configuration = lambda: hasty
     scene.desk.reload()
@@ -421,13 +428,10 @@ async def test_a_cold_prefix_goes_alone_until_its_first_reply(tmp_path: Path) ->
     script = [ScriptedReply((GROUNDED,), hold=first_reply)] + [ScriptedReply((GROUNDED,), hold=rest)] * 4
     scene = make_scene(tmp_path, script)
     work = [asyncio.create_task(scene.ask(f"q{number}")) for number in range(5)]
-    async with asyncio.timeout(5):
-        while len(scene.tree.searches) < 1 or not scene.requests():
-            await asyncio.sleep(0.001)
-        assert len(scene.requests()) == 1
-        first_reply.set()
-        while len(scene.requests()) < 5:
-            await asyncio.sleep(0.001)
+    await until(lambda: scene.requests() and scene.desk.stats(str(scene.root))["running"] == 5)
+    assert len(scene.requests()) == 1
+    first_reply.set()
+    await until(lambda: len(scene.requests()) == 5)
     rest.set()
     await asyncio.gather(*work)
 
@@ -435,11 +439,9 @@ async def test_a_cold_prefix_goes_alone_until_its_first_reply(tmp_path: Path) ->
 async def test_when_the_one_ahead_is_given_up_the_next_goes_ahead(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [ScriptedReply(hold=asyncio.Event()), GROUNDED, GROUNDED])
     work = [asyncio.create_task(scene.ask(f"q{number}")) for number in range(3)]
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0.001)
-        work[0].cancel()
-        answers = await asyncio.gather(*work[1:])
+    await until(scene.requests)
+    work[0].cancel()
+    answers = await asyncio.gather(*work[1:])
     assert [answer.text for answer in answers] == [GROUNDED, GROUNDED]
 
 
@@ -468,9 +470,7 @@ async def test_an_answer_in_flight_while_the_window_is_cleared_stays_out_of_the_
     gate = asyncio.Event()
     scene = make_scene(tmp_path, [ScriptedReply((GROUNDED,), hold=gate), GROUNDED])
     work = asyncio.create_task(scene.ask("old"))
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0.001)
+    await until(scene.requests)
     await scene.desk.clear(str(scene.root))
     gate.set()
     assert (await work).text == GROUNDED
@@ -554,9 +554,7 @@ async def test_close_lets_answers_in_flight_finish_and_takes_no_more(tmp_path: P
     gate = asyncio.Event()
     scene = make_scene(tmp_path, [ScriptedReply((GROUNDED,), hold=gate)])
     work = asyncio.create_task(scene.ask("one"))
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0.001)
+    await until(scene.requests)
     closing = asyncio.create_task(scene.desk.close(5))
     await asyncio.sleep(0)
     with pytest.raises(QuestionError, match="shutting down"):
@@ -571,12 +569,10 @@ async def test_close_lets_answers_in_flight_finish_and_takes_no_more(tmp_path: P
 async def test_close_ends_what_does_not_finish_within_the_grace(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [ScriptedReply(hold=asyncio.Event())])
     work = asyncio.create_task(scene.ask("one"))
-    async with asyncio.timeout(5):
-        while not scene.requests():
-            await asyncio.sleep(0.001)
-        await scene.desk.close(0.05)
-        with pytest.raises(asyncio.CancelledError):
-            await work
+    await until(scene.requests)
+    await scene.desk.close(0.05)
+    with pytest.raises(asyncio.CancelledError):
+        await work
 
 
 async def test_reload_changes_the_model_and_keeps_the_window(tmp_path: Path) -> None:

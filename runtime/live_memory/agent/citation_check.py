@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from live_memory.agent.answers import Citation, CitationState
+from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import FileSight
 from live_memory.errors import ToolRefusal
 from live_memory.text.citations import Reference, find_references
 
+logger = logging.getLogger(__name__)
+
+CHECK_TIMEOUT_S = 2.0
 MAX_FILES = 40  # of one answer; a file is read whole to be checked
+
+
+async def citations_of(text: str, root: Path, known: Mapping[str, str], equipment: Equipment) -> tuple[Citation, ...]:
+    """As `check_citations`, in a thread; all UNVERIFIED when the file system does not answer in time."""
+    references = find_references(text)
+    if not references:
+        return ()
+    look_at = equipment.explorers.look_at
+    try:
+        return await equipment.threads.run(CHECK_TIMEOUT_S, check_citations, text, root, known, look_at)
+    except TimeoutError:
+        logger.warning("citations not checked in time root=%s", root)
+        return tuple(Citation(r.paths[-1], r.line_start, r.line_end, "UNVERIFIED") for r in references)
 
 
 def check_citations(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from live_memory.agent import wording
 from live_memory.agent.answers import Answer, Citation, Question
-from live_memory.agent.citation_check import check_citations
+from live_memory.agent.citation_check import citations_of
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
 from live_memory.agent.passage_search import PassageSearch
@@ -22,7 +22,6 @@ from live_memory.agent.workspace import Workspace
 from live_memory.errors import ModelError, QuestionError, StoreError
 from live_memory.llm.base import Model, Usage
 from live_memory.store.base import Account, Answered
-from live_memory.text.citations import find_references
 from live_memory.text.secrets import redact
 from live_memory.window.files import FileContext
 from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
@@ -35,7 +34,6 @@ MAX_RESERVE_S = 15.0  # kept back for the answer that is asked for when the time
 RESERVE_RATIO = 0.25
 COLD_SEARCH_S = 3.0  # how long a cold question waits for its passages
 LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
-CHECK_TIMEOUT_S = 2.0
 TREE_TIMEOUT_S = 20.0
 PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
 PASSAGES_RATIO = 0.125  # of the window that the passages in the hints may take
@@ -84,12 +82,18 @@ class QuestionRun:
 
     async def answer_by_model(self, model: Model) -> Answer:
         """The model's answer, or passages with the reason why it gave none."""
+        preparing = asyncio.create_task(self._prepare(model))
         try:
-            await asyncio.gather(self._load_window(), self._prepare(model))
+            await self._load_window()
+            await preparing
             generation = self._workspace.generation
             draft = await self._ask_model(model)
             return await self._finished(draft, generation)
+        except asyncio.CancelledError:
+            self._charge_unanswered()
+            raise
         finally:
+            preparing.cancel()
             await self._search.close()
 
     async def answer_by_passages(self, reason: str) -> Answer:
@@ -213,7 +217,7 @@ class QuestionRun:
         except StoreError as error:
             logger.exception("answer not saved root=%s", self._workspace.root)
             text = f"{text}\n\n{wording.not_saved(error)}"
-        answer = self._account_of(replace(draft, text=text), citations)
+        answer = self._answer(replace(draft, text=text), citations)
         logger.info(
             "answered root=%s model=%s latency_ms=%d requests=%d tool_calls=%d timed_out=%s cost_usd=%s",
             self._workspace.root,
@@ -226,25 +230,37 @@ class QuestionRun:
         )
         return answer
 
-    def _answered(self, draft: Draft) -> Answered:
-        at_s, inquiry = self._clock.wall_s(), self._inquiry
+    def _charge_unanswered(self) -> None:
+        """Enter what was spent on a question whose caller has gone; nothing else of it is kept."""
+        if self._inquiry is None or not self._inquiry.requests:
+            return
+        try:
+            self._workspace.commit(Answered(replace(self._account(), questions=0), self._clock.wall_s()), 0)
+        except StoreError:
+            logger.exception("cost not saved root=%s", self._workspace.root)
+
+    def _account(self) -> Account:
+        inquiry = self._inquiry
         cost_usd = inquiry.cost_usd if inquiry else 0.0
-        account = Account(
+        return Account(
             questions=1,
             requests=inquiry.requests if inquiry else 0,
             usage=inquiry.usage if inquiry else Usage(),
             cost_usd=cost_usd or 0.0,
             unpriced=int(cost_usd is None and not self._seat.is_on_subscription),
         )
+
+    def _answered(self, draft: Draft) -> Answered:
+        at_s = self._clock.wall_s()
         if draft.kept_text is None:
-            return Answered(account, at_s)
+            return Answered(self._account(), at_s)
         files = tuple(
             FileContext(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s)
             for stamp in self._toolbelt.files.values()
         )
-        return Answered(account, at_s, Exchange(0, self._question.text, draft.kept_text), files)
+        return Answered(self._account(), at_s, Exchange(0, self._question.text, draft.kept_text), files)
 
-    def _account_of(self, draft: Draft, citations: tuple[Citation, ...]) -> Answer:
+    def _answer(self, draft: Draft, citations: tuple[Citation, ...]) -> Answer:
         inquiry, window = self._inquiry, self._workspace.window
         used_tokens = prefix_tokens(prompt_text("system"), window, self._equipment.explorers.specs) if window else 0
         is_metered = not (self._seat.is_on_subscription and inquiry)
@@ -264,19 +280,10 @@ class QuestionRun:
         )
 
     async def _citations(self, text: str) -> tuple[Citation, ...]:
-        references = find_references(text)
-        if not references:
-            return ()
         window = self._workspace.window
         known = {path: file.sha256 for path, file in window.files.items()} if window else {}
         known |= {path: stamp.sha256 for path, stamp in self._toolbelt.files.items()}
-        try:
-            return await self._equipment.threads.run(
-                CHECK_TIMEOUT_S, check_citations, text, self._workspace.root, known, self._equipment.explorers.look_at
-            )
-        except TimeoutError:
-            logger.warning("citations not checked in time root=%s", self._workspace.root)
-            return tuple(Citation(r.paths[-1], r.line_start, r.line_end, "UNVERIFIED") for r in references)
+        return await citations_of(text, self._workspace.root, known, self._equipment)
 
     async def _rests_on_code(self, text: str) -> bool:
         return any(citation.state == "FRESH" for citation in await self._citations(text))
