@@ -77,6 +77,7 @@ class StandIn:
         self.asked: list[Asked] = []
         self.health: dict[str, object] = {"status": "ok"}
         self.routes: dict[str, Answering] = {}
+        self.on_health: Callable[[Asked], None] = lambda asked: None
         self._server = Listener(("127.0.0.1", 0), self._handler())
         self.port: int = self._server.server_address[1]
 
@@ -102,6 +103,7 @@ class StandIn:
     def answer(self, asked: Asked) -> Reply:
         self.asked.append(asked)
         if asked.path == "/health":
+            self.on_health(asked)
             return Reply(self._health(asked.query.get("challenge", "")))
         if asked.headers.get("authorization") != f"Bearer {TOKEN}":
             return refusal(401, "unauthorized", "Show the token.")
