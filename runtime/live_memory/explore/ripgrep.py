@@ -101,6 +101,15 @@ def find(root: Path, search: Search, shown: Shown = "matches", *, files: Sequenc
     return Hits(tuple(found[path] for path in sorted(found)), is_whole)
 
 
+def printed_matches(root: Path, search: Search) -> bytes:
+    """What `find` reads, unread: for each file its path, a NUL, `line:column:match` lines and an empty line; whatever was
+    printed until the time was over. For those who count tens of thousands of matches. PatternInvalid, PatternUnsupported."""
+    engine = _engine("matches", root, search)
+    printed = engine.output()
+    _raise_complaint(engine)
+    return printed
+
+
 def list_files(root: Path, search: Search) -> FileList:
     """The files that a search would look into, whatever their size and content; the pattern is not looked at."""
     engine = _engine("files", root, replace(search, max_file_bytes=0))

@@ -1,0 +1,157 @@
+"""The search for passages: candidates from one pass over the tree, ranked as files, then as windows of lines.
+
+Absent on purpose: an index. Everything is found anew each time, so nothing can be stale.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from live_memory.errors import ToolRefusal
+from live_memory.explore import jail
+from live_memory.explore.passages.candidates import find_candidates
+from live_memory.explore.passages.definitions import definitions
+from live_memory.explore.passages.kinds import factor_of, skipped_globs
+from live_memory.explore.passages.links import homes_of, names_in
+from live_memory.explore.passages.passage import Passage
+from live_memory.explore.passages.pattern import Resolver, pattern_of
+from live_memory.explore.passages.question import Question, read_question
+from live_memory.explore.passages.ranking import File, counted, score, score_contents, score_paths, weigh
+from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, matched_lines
+from live_memory.text.secrets import redact_lines
+
+DEFAULT_TIMEOUT_S = 5.0
+SEARCH_SHARE = 0.7  # of the time, for finding the candidates
+WINDOWED_FILES = 200
+READ_FILES = 80
+LINKING_FILES = 2
+LINK_SHARE = 0.1  # of the best file's score, for a file that defines what the best ones use
+FURTHER_WINDOW_FACTOR = 0.8  # so that one file does not fill the answer
+LINES_BEFORE_DEFINITION = 8
+_COMMENT_STARTS = ("#", "//", "/*", "*", "--", "@", '"""', "<!--", ";")
+
+
+def find_passages(
+    root: Path, question: str, *, limit: int = 5, timeout_s: float = DEFAULT_TIMEOUT_S
+) -> tuple[Passage, ...]:
+    """At most `limit` places under `root` that speak to `question`, best first; none when nothing matches.
+
+    Raises nothing for what the question holds; when the time is over, it returns the best found so far."""
+    deadline_s = time.monotonic() + timeout_s
+    asked = read_question(question)
+    pattern = pattern_of(asked.concepts)
+    if not pattern:
+        return ()
+    blocks = find_candidates(root, pattern, skipped_globs(asked.words), timeout_s * SEARCH_SHARE)
+    ranking = _Ranking(root, asked, Resolver(asked.concepts), deadline_s)
+    places = ranking.places(ranking.candidates(blocks))
+    return tuple(ranking.passage(place) for place in places[:limit])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    file: File
+    window: Window
+    score: float
+
+
+class _Ranking:
+    """One question's way from candidates to places, each stage over fewer files than the one before."""
+
+    def __init__(self, root: Path, asked: Question, resolver: Resolver, deadline_s: float) -> None:
+        self.root = root
+        self.asked = asked
+        self.resolver = resolver
+        self.deadline_s = deadline_s
+        self.weights: list[float] = []
+        self.texts: dict[str, list[str]] = {}
+
+    def candidates(self, blocks: Mapping[str, bytes]) -> list[File]:
+        """The files worth looking into, by how often they hold the question's words and by their paths."""
+        files = [
+            File(path, block, counts, factor_of(path, self.asked.words))
+            for path, block in blocks.items()
+            if (counts := counted(block, self.resolver))
+        ]
+        self.weights = weigh(self.asked.concepts, files)
+        score_contents(files, self.weights)
+        score_paths(files, self.asked, self.resolver, self.weights)
+        return _best(files, WINDOWED_FILES)
+
+    def places(self, files: list[File]) -> list[_Place]:
+        """The windows of the files that could be read, best first."""
+        for file in files:
+            file.windows = best_windows(file.block, (), self.resolver, self.weights)
+        read = [file for file in _best(files, READ_FILES) if self._look_into(file)]
+        read = self._with_links(_best(read, READ_FILES))
+        places = [
+            _Place(file, window, (file.score - file.factor * (file.windows[0].score - window.score)) * again)
+            for file in read
+            for window, again in zip(file.windows, _FURTHER, strict=False)
+        ]
+        return sorted(places, key=lambda place: (-place.score, place.file.path, place.window.first_bin))
+
+    def _look_into(self, file: File) -> bool:
+        """Read the file and rank its windows with what is defined in them; False when it cannot be read any more."""
+        if self.texts and time.monotonic() > self.deadline_s:
+            return False
+        try:
+            lines = jail.read_text(self.root, file.path).text.split("\n")
+        except (ToolRefusal, OSError):
+            return False
+        self.texts[file.path] = lines
+        defined = definitions(lines, matched_lines(file.block), PurePosixPath(file.path).suffix.lower())
+        file.windows = best_windows(file.block, defined, self.resolver, self.weights)
+        return True
+
+    def _with_links(self, files: list[File]) -> list[File]:
+        """The files in order once those that define what the best ones use have moved up."""
+        best = {file.path for file in files[:LINKING_FILES]}
+        used: set[str] = set()
+        for file in files[:LINKING_FILES]:
+            first = file.windows[0].first_bin * BIN_LINES
+            used |= names_in(self.texts[file.path][first : first + WINDOW_LINES])
+        homes = homes_of(used, self.texts) - best
+        for file in files:
+            if file.path in homes:
+                file.score += LINK_SHARE * files[0].score * file.factor
+        return files
+
+    def passage(self, place: _Place) -> Passage:
+        """The place as it is shown: from its definition on where it has one, secrets replaced."""
+        lines = self.texts[place.file.path]
+        start = place.window.first_bin * BIN_LINES + 1
+        if place.window.definition is not None:
+            start = _with_comment(lines, place.window.definition.line)
+        start = min(start, len(lines))
+        end = min(len(lines), start + WINDOW_LINES - 1)
+        text = "\n".join(redact_lines(lines, start - 1, end))
+        return Passage(place.file.path, start, end, text, self._reason(place), round(place.score, 3))
+
+    def _reason(self, place: _Place) -> str:
+        definition = place.window.definition
+        reasons = [f"defines {definition.name}"] if definition is not None else []
+        for said, concepts in (("has", place.window.concepts), ("path has", place.file.path_concepts)):
+            labels = dict.fromkeys(self.asked.concepts[at].label for at in concepts)
+            reasons += [f"{said} {', '.join(labels)}"] if labels else []
+        return "; ".join(reasons)
+
+
+_FURTHER = tuple(FURTHER_WINDOW_FACTOR**order for order in range(WINDOW_LINES))
+
+
+def _best(files: list[File], number: int) -> list[File]:
+    for file in files:
+        score(file)
+    return sorted(files, key=lambda file: (-file.score, file.path))[:number]
+
+
+def _with_comment(lines: Sequence[str], line: int) -> int:
+    """The line where the comment or the decorators right above `line` begin."""
+    first = line
+    while first > 1 and line - first < LINES_BEFORE_DEFINITION and lines[first - 2].strip().startswith(_COMMENT_STARTS):
+        first -= 1
+    return first
