@@ -53,12 +53,17 @@ def place(flag: str | None = None, environ: Mapping[str, str] | None = None, ser
 
 
 def parse_flags(arguments: list[str], names: Mapping[str, str]) -> dict[str, str]:
-    """The options in `arguments`: `names` maps each to "value" or "flag" (present: "1"). UsageError on anything else."""
+    """The options in `arguments`: `names` maps each to "value" or "flag" (present: "1"). UsageError on anything else;
+    --help prints them and exits."""
     found: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         name, _, inline = rest.pop(0).partition("=")
         kind = names.get(name)
+        if name in ("-h", "--help"):
+            shown = [f"[{option} VALUE]" if names[option] == "value" else f"[{option}]" for option in sorted(names)]
+            sys.stdout.write(" ".join(["usage: live-memory", *sys.argv[1:2], *shown]) + "\n")
+            raise SystemExit(0)
         if kind is None:
             raise UsageError(f"unknown argument {name!r}; known are {', '.join(sorted(names))}")
         if kind == "flag":

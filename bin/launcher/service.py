@@ -33,6 +33,9 @@ class Unit(NamedTuple):
 def run(arguments: list[str]) -> int:
     """`service install|remove [--data-dir DIR]`."""
     action, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if action in ("-h", "--help"):
+        sys.stdout.write("usage: live-memory service install|remove [--data-dir DIR]\n")
+        return 0
     if action not in ("install", "remove"):
         raise UsageError("say `service install` or `service remove`")
     place = paths.place(paths.parse_flags(rest, {"--data-dir": "value"}).get("--data-dir"))

@@ -94,6 +94,12 @@ def test_a_running_server_takes_a_change_over(server: StandIn) -> None:
     assert [asked.path for asked in server.asked] == ["/health", "/reload"]
 
 
+def test_reload_lets_a_server_read_the_settings_again(server: StandIn) -> None:
+    done = run(environment(server.data_dir, server.port), "config", "reload")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert server.asked[-1].path == "/reload"
+
+
 def test_a_change_that_the_running_server_refuses_fails_with_its_sentence(server: StandIn) -> None:
     server.routes["POST /reload"] = lambda asked: refusal(400, "bad-setting", "The setting model cannot be that.")
     done = run(environment(server.data_dir, server.port), "config", "set", "model=c-model")

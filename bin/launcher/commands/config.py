@@ -28,9 +28,7 @@ def run(arguments: list[str]) -> int:
     action, words = (parsed.words[0], parsed.words[1:]) if parsed.words else ("show", [])
     place = paths.place()
     if action == "reload" and not words:
-        # Started where there is none: one that is just starting may have read the files before they were changed.
-        servers.call(servers.started(place).address, "POST", "/reload")
-        return 0
+        return _reload(place)
     if action == "set" and words:
         _change(place, dict(_assignment(word) for word in words))
     elif action == "unset" and words:
@@ -45,6 +43,13 @@ def run(arguments: list[str]) -> int:
         sys.stdout.write(_text(configuration, names))
     if action != "show":
         _warn_of_what_wins(place, configuration, names)
+    return 0
+
+
+def _reload(place: paths.Place) -> int:
+    """Let the server read the settings again, after somebody else changed them."""
+    # Started where there is none: one that is just starting may have read the files before they were changed.
+    servers.call(servers.started(place).address, "POST", "/reload")
     return 0
 
 
