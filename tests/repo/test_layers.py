@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "window": {"text"},
     "notes": {"text"},
     "llm": {"window", "text"},
-    "store": {"window", "text", "llm"},
+    "store": {"window", "text", "notes", "llm"},
     "explore": {"window", "text"},
     "agent": {"window", "text", "notes", "llm", "store", "explore"},
     "memory": {"window", "text", "notes", "llm", "store", "explore"},
