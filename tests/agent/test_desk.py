@@ -379,7 +379,7 @@ async def test_sixty_four_questions_at_once_all_keep_their_question_and_answer(t
     assert [answer.text for answer in answers] == [f"answer to q{n} at server.py:1" for n in range(64)]
     saved = store.load(str(scene.root))
     assert saved is not None
-    assert {(e.question, e.answer) for e in saved.window.history.entries} == {
+    assert {(e.question, e.answer) for e in saved.window.history.exchanges} == {
         (f"q{n}", f"answer to q{n} at server.py:1") for n in range(64)
     }
     assert len(scene.requests()[-1].prompt.turns) > 64

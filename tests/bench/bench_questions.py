@@ -74,7 +74,7 @@ class SnapshotStore(InMemoryStore):
         exchange = super().record(root, answered)
         saved = self.load(root)
         if saved is not None:
-            entries = [[entry.id, entry.question, entry.answer] for entry in saved.window.history.entries]
+            entries = [[entry.id, entry.question, entry.answer] for entry in saved.window.history.exchanges]
             files = [asdict(file) for file in saved.window.files.values()]
             staging = self._path.with_suffix(".new")
             staging.write_text(json.dumps({"tree": saved.window.tree, "entries": entries, "files": files}))

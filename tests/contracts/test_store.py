@@ -53,7 +53,7 @@ def test_a_window_comes_back_as_it_was_saved_byte_for_byte(store: Store) -> None
     assert saved is not None
     assert saved.tree_at_s == 12.5
     assert (saved.window.tree, saved.window.frozen) == (tree, "frozen ☂")
-    (exchange,) = saved.window.history.entries
+    (exchange,) = saved.window.history.exchanges
     assert (exchange.question, exchange.answer) == ("What\r\n is \x00 this? 🙂", "It's ‘that’.\n\n")
     assert saved.window.files == {"día.py": seen("día.py")}
 
@@ -75,10 +75,9 @@ def test_a_file_seen_again_replaces_what_was_known_of_it(store: Store) -> None:
 def test_entries_left_out_stay_saved_and_are_counted(store: Store) -> None:
     third = [store.record(ROOT, answered(f"q{number}")) for number in range(5)][2]
     assert third is not None
-    store.leave_out_before(ROOT, third.id)
-    store.leave_out_before(ROOT, third.id - 1)
+    store.refreeze(ROOT, window_of(store).without_before(third.id))
     window = window_of(store)
-    assert [entry.question for entry in window.history.entries] == ["q2", "q3", "q4"]
+    assert [entry.question for entry in window.history.exchanges] == ["q2", "q3", "q4"]
     assert window.left_out == 2
 
 
@@ -93,7 +92,7 @@ def test_a_new_tree_keeps_what_was_learned(store: Store) -> None:
 def test_roots_do_not_see_each_other(store: Store) -> None:
     store.record("/one", answered("q1"))
     store.record("/two", answered("q2"))
-    assert [entry.question for entry in window_of(store, "/one").history.entries] == ["q1"]
+    assert [entry.question for entry in window_of(store, "/one").history.exchanges] == ["q1"]
     assert store.account("/one").questions == 1
 
 

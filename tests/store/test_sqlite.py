@@ -15,11 +15,11 @@ import pytest
 
 from live_memory.errors import StoreError
 from live_memory.store import schema
-from live_memory.store.base import Account, Answered
+from live_memory.store.base import Account, Answered, SavedWindow
 from live_memory.store.schema import MIGRATIONS, migrate
 from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, Window
+from live_memory.window.window import Exchange, History, Window
 
 ROOT = "/work/repo"
 RUNTIME = Path(schema.__file__).parents[2]
@@ -30,7 +30,7 @@ from pathlib import Path
 from live_memory.store.base import Account, Answered
 from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, Window
+from live_memory.window.window import Exchange, History, Window
 store = SqliteStore(Path({path!r}))
 store.begin({root!r}, Window("tree"), 1.0)
 for number in range({count}):
@@ -48,7 +48,7 @@ def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
 
 def questions(store: SqliteStore) -> list[str]:
     saved = store.load(ROOT)
-    return [entry.question for entry in saved.window.history.entries] if saved else []
+    return [entry.question for entry in saved.window.history.exchanges] if saved else []
 
 
 def answered(question: str) -> Answered:
@@ -166,16 +166,19 @@ def test_a_newer_database_is_refused_with_a_sentence_and_left_alone(tmp_path: Pa
     assert not list(tmp_path.glob("*.damaged-*"))
 
 
-def test_an_older_database_is_brought_forward_step_by_step(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "m.db")
-    store.record(ROOT, answered("q"))
-    store.close()
+def test_an_older_database_is_brought_forward_with_what_it_holds(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
-    newer = (*MIGRATIONS, ("ALTER TABLE entries ADD COLUMN kind TEXT NOT NULL DEFAULT 'exchange'",))
-    migrate(connection, newer)
-    assert connection.execute("SELECT question, kind FROM entries").fetchall() == [("q", "exchange")]
-    assert connection.execute("PRAGMA user_version").fetchone() == (len(newer),)
+    migrate(connection, MIGRATIONS[:1])
+    connection.execute("INSERT INTO windows (root, tree, tree_at_s) VALUES (?, 'tree', 2.0)", (ROOT,))
+    connection.execute("INSERT INTO entries (window_id, at_s, question, answer) VALUES (1, 3.0, 'q', 'a')")
+    connection.execute("INSERT INTO files VALUES (1, 'a.py', '00', 1, 2, 3.0)")
     connection.close()
+    store = SqliteStore(tmp_path / "m.db")
+    known = FileContext("a.py", "00", 1, 2, 3.0, used_at_s=3.0)
+    assert store.load(ROOT) == SavedWindow(
+        Window("tree", "", History.of([Exchange(1, "q", "a")]), {"a.py": known}), 2.0
+    )
+    store.close()
 
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:

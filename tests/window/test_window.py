@@ -88,7 +88,7 @@ def test_questions_that_commit_in_any_order_all_keep_their_pair(history: list[St
     window = Window("tree")
     for number, step in shuffled:
         window = commit(window, number, step)
-    assert sorted((entry.question, entry.answer) for entry in window.history.entries) == sorted(
+    assert sorted((entry.question, entry.answer) for entry in window.history.exchanges) == sorted(
         (step.question, step.answer) for step in history
     )
     assert set(window.files) == {step.path for step in history}

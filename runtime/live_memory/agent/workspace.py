@@ -63,10 +63,14 @@ class Workspace:
         return saved.window
 
     def begin(self, tree: str) -> Window:
-        """Give the window a new tree; what it has learned so far stays."""
-        saved = self._store.load(self.key)
-        window = replace(saved.window, tree=tree) if saved else Window(tree)
-        self._store.begin(self.key, window, self._clock.wall_s())
+        """Give the window a new tree and render its frozen block anew; what it has learned so far stays."""
+        saved, now_s = self._store.load(self.key), self._clock.wall_s()
+        if saved is None:
+            window = Window(tree)
+            self._store.begin(self.key, window, now_s)
+        else:
+            window = replace(saved.window, tree=tree).refrozen()
+            self._store.refreeze(self.key, window, now_s)
         self.gate.cool()
         return window
 
@@ -83,10 +87,10 @@ class Workspace:
         if self.window is None:
             return
         shorter = self.window.without_before(entry_id)
-        if shorter.left_out == self.window.left_out:
+        if shorter is self.window:
             return
         try:
-            self._store.leave_out_before(self.key, entry_id)
+            self._store.refreeze(self.key, shorter)
         except StoreError:  # after a restart the prompt is longer again, and is cut again
             logger.exception("what was left out is not saved root=%s", self.root)
         logger.info("left out root=%s exchanges=%d", self.root, shorter.left_out - self.window.left_out)

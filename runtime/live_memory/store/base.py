@@ -5,13 +5,14 @@ All calls are short and synchronous, and come from one thread at a time. They ra
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
 from live_memory.llm.base import Usage
-from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, Window
+from live_memory.window.files import FileContext, Observation
+from live_memory.window.window import Delta, Exchange, Window
 
 NO_USAGE = Usage()
 
@@ -60,6 +61,12 @@ def utc_day(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
 
 
+def first_id(window: Window, last_id: int) -> int:
+    """The id of the oldest entry that prompts carry; one past `last_id`, the newest saved, where they carry none."""
+    entries = window.history.entries
+    return entries[0].id if entries else last_id + 1
+
+
 class Store(Protocol):
     """Windows by root (a canonical path as text), accounts by root and UTC day (`YYYY-MM-DD`)."""
 
@@ -69,19 +76,31 @@ class Store(Protocol):
         ...
 
     def load(self, root: str) -> SavedWindow | None:
-        """The window of `root` with the entries its prompt carries; None when there is none."""
+        """The window of `root` with the entries its prompt carries; None when there is none. `tree_at_s` is 0 where only
+        observations were saved so far."""
         ...
 
     def begin(self, root: str, window: Window, at_s: float) -> None:
-        """Keep the tree and the frozen block of `window` for `root`; its entries and files stay as they are saved."""
+        """Keep the tree, the frozen block, the ledger and the files of `window` for `root`; entries stay as they are saved."""
+        ...
+
+    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None) -> None:
+        """Save all that `window` is, once its frozen block was made anew: exchanges older than its first stay saved but
+        no prompt carries them, deltas go. `tree_at_s` None: the tree is as old as it was."""
+        ...
+
+    def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
+        """Keep what is pending of these paths; None: nothing is any more."""
+        ...
+
+    def append_deltas(
+        self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float
+    ) -> tuple[Delta, ...]:
+        """Save `deltas` and `files`, after which nothing is pending; the deltas come back with their ids."""
         ...
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
         """Save all of `answered`, or nothing, and return its exchange with its id."""
-        ...
-
-    def leave_out_before(self, root: str, entry_id: int) -> None:
-        """Remember that prompts carry no entry older than `entry_id`; the entries stay saved."""
         ...
 
     def clear(self, root: str) -> None:

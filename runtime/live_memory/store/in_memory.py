@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from live_memory.store.base import Account, Answered, SavedWindow, utc_day
-from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, History, Window
+from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
+from live_memory.window.files import FileContext, Observation
+from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
 
 @dataclass(slots=True)
@@ -15,10 +16,12 @@ class Shelf:
 
     tree: str = ""
     frozen: str = ""
+    ledger: str = ""
     tree_at_s: float = 0.0
     first_entry_id: int = 0
-    entries: list[Exchange] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
     files: dict[str, FileContext] = field(default_factory=dict)
+    pending: dict[str, Observation] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -34,12 +37,53 @@ class InMemoryStore:
         shelf = self._shelves.get(root)
         if shelf is None:
             return None
-        whole = Window(shelf.tree, shelf.frozen, History.of(shelf.entries), dict(shelf.files))
-        return SavedWindow(whole.without_before(shelf.first_entry_id), shelf.tree_at_s)
+        carried = [entry for entry in shelf.entries if entry.id >= shelf.first_entry_id]
+        return SavedWindow(
+            Window(
+                shelf.tree,
+                shelf.frozen,
+                History.of(carried),
+                dict(shelf.files),
+                left_out=sum(isinstance(entry, Exchange) for entry in shelf.entries)
+                - len(History.of(carried).exchanges),
+                ledger=shelf.ledger,
+                pending=dict(shelf.pending),
+            ),
+            shelf.tree_at_s,
+        )
 
     def begin(self, root: str, window: Window, at_s: float) -> None:
         shelf = self._shelves.setdefault(root, Shelf())
-        shelf.tree, shelf.frozen, shelf.tree_at_s = window.tree, window.frozen, at_s
+        shelf.tree, shelf.frozen, shelf.ledger, shelf.tree_at_s = window.tree, window.frozen, window.ledger, at_s
+        shelf.files.update(window.files)
+
+    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None) -> None:
+        shelf = self._shelves.setdefault(root, Shelf())
+        shelf.tree, shelf.frozen, shelf.ledger = window.tree, window.frozen, window.ledger
+        shelf.tree_at_s = shelf.tree_at_s if tree_at_s is None else tree_at_s
+        shelf.first_entry_id = first_id(window, self._last_id)
+        kept = {entry.id for entry in window.history.entries}
+        shelf.entries = [entry for entry in shelf.entries if isinstance(entry, Exchange) or entry.id in kept]
+        shelf.files, shelf.pending = dict(window.files), dict(window.pending)
+
+    def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
+        pending = self._shelves.setdefault(root, Shelf()).pending
+        for path, each in seen.items():
+            if each is None:
+                pending.pop(path, None)
+            else:
+                pending[path] = each
+
+    def append_deltas(
+        self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float
+    ) -> tuple[Delta, ...]:
+        shelf = self._shelves.setdefault(root, Shelf())
+        saved = tuple(replace(delta, id=self._last_id + number) for number, delta in enumerate(deltas, 1))
+        self._last_id += len(saved)
+        shelf.entries.extend(saved)
+        shelf.files.update((file.path, file) for file in files)
+        shelf.pending.clear()
+        return saved
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
         key = (root, utc_day(answered.at_s))
@@ -50,13 +94,8 @@ class InMemoryStore:
         saved = replace(answered.exchange, id=self._last_id)
         shelf = self._shelves.setdefault(root, Shelf())
         shelf.entries.append(saved)
-        shelf.files.update((file.path, file) for file in answered.files)
+        shelf.files.update(Window("", files=shelf.files).with_read(answered.files).files)
         return saved
-
-    def leave_out_before(self, root: str, entry_id: int) -> None:
-        shelf = self._shelves.get(root)
-        if shelf is not None:
-            shelf.first_entry_id = max(shelf.first_entry_id, entry_id)
 
     def clear(self, root: str) -> None:
         self._shelves.pop(root, None)

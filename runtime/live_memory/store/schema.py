@@ -48,6 +48,42 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID""",
         "CREATE INDEX accounts_by_day ON accounts (day)",
     ),
+    (
+        "ALTER TABLE windows ADD COLUMN ledger TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE entries RENAME COLUMN question TO text",
+        "ALTER TABLE entries ADD COLUMN kind TEXT NOT NULL DEFAULT 'exchange'",
+        "ALTER TABLE entries ADD COLUMN sources TEXT NOT NULL DEFAULT '[]'",  # JSON: [path, sha256], or paths of a delta
+        """CREATE TABLE files_held (
+            window_id INTEGER NOT NULL REFERENCES windows (id) ON DELETE CASCADE,
+            path TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            read_at_s REAL NOT NULL,
+            origin TEXT NOT NULL,
+            state TEXT NOT NULL,
+            content TEXT,
+            used_at_s REAL NOT NULL,
+            PRIMARY KEY (window_id, path)
+        )""",
+        """INSERT INTO files_held
+            SELECT window_id, path, sha256, size_bytes, mtime_ns, read_at_s, 'read', 'fresh', NULL, read_at_s FROM files""",
+        "DROP TABLE files",
+        "ALTER TABLE files_held RENAME TO files",
+        """CREATE TABLE observations (
+            window_id INTEGER NOT NULL REFERENCES windows (id) ON DELETE CASCADE,
+            path TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            at_s REAL NOT NULL,
+            origin TEXT NOT NULL,
+            state TEXT NOT NULL,
+            text TEXT,
+            changes INTEGER NOT NULL,
+            PRIMARY KEY (window_id, path)
+        )""",
+    ),
 )
 
 

@@ -6,10 +6,11 @@ may take the last answers, which can be asked for again. FULL would wait for the
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import TypeVar
 
 from live_memory.errors import StoreError
 from live_memory.llm.base import Usage
-from live_memory.store.base import Account, Answered, SavedWindow, utc_day
+from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
 from live_memory.store.schema import migrate, version_of
-from live_memory.window.files import FileContext
-from live_memory.window.window import Exchange, History, Window
+from live_memory.window.files import FileContext, Observation
+from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,11 @@ CHARGE = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ACCOUNT = """SELECT total(questions), total(requests), total(input_tokens), total(output_tokens),
         total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced)
     FROM accounts WHERE (?1 = '' OR root = ?1) AND (?2 = '' OR day = ?2)"""
+
+FILE_COLUMNS = (
+    "path, sha256, size_bytes, mtime_ns, read_at_s, origin, state, content, used_at_s"  # as FileContext's fields
+)
+SEEN_COLUMNS = "path, sha256, size_bytes, mtime_ns, at_s, origin, state, text, changes"  # as Observation's fields
 
 
 class SqliteStore:
@@ -67,13 +73,56 @@ class SqliteStore:
     def begin(self, root: str, window: Window, at_s: float) -> None:
         def work() -> None:
             with self._transaction():
-                self._connection.execute(
-                    """INSERT INTO windows (root, tree, tree_at_s, frozen) VALUES (?, ?, ?, ?) ON CONFLICT (root)
-                    DO UPDATE SET tree = excluded.tree, tree_at_s = excluded.tree_at_s, frozen = excluded.frozen""",
-                    (_storable(root), _storable(window.tree), at_s, _storable(window.frozen)),
-                )
+                window_id = self._window_id(_storable(root))
+                self._keep_texts(window_id, window)
+                self._connection.execute("UPDATE windows SET tree_at_s = ? WHERE id = ?", (at_s, window_id))
+                self._keep_files(window_id, window.files.values())
 
         self._run(work)
+
+    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None) -> None:
+        def work() -> None:
+            with self._transaction():
+                window_id = self._window_id(_storable(root))
+                self._keep_texts(window_id, window)
+                self._keep_entries(window_id, window)
+                write = self._connection.execute
+                if tree_at_s is not None:
+                    write("UPDATE windows SET tree_at_s = ? WHERE id = ?", (tree_at_s, window_id))
+                write("DELETE FROM files WHERE window_id = ?", (window_id,))
+                self._keep_files(window_id, window.files.values())
+                write("DELETE FROM observations WHERE window_id = ?", (window_id,))
+                self._keep_observations(window_id, window.pending.values())
+
+        self._run(work)
+
+    def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
+        def work() -> None:
+            with self._transaction():
+                window_id = self._window_id(_storable(root))
+                self._connection.executemany(
+                    "DELETE FROM observations WHERE window_id = ? AND path = ?",
+                    [(window_id, _storable(path)) for path, each in seen.items() if each is None],
+                )
+                self._keep_observations(window_id, [each for each in seen.values() if each is not None])
+
+        self._run(work)
+
+    def append_deltas(
+        self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float
+    ) -> tuple[Delta, ...]:
+        def work() -> tuple[Delta, ...]:
+            with self._transaction():
+                window_id = self._window_id(_storable(root))
+                saved = tuple(
+                    replace(delta, id=self._insert(window_id, at_s, "delta", (delta.text, "", json.dumps(delta.paths))))
+                    for delta in deltas
+                )
+                self._keep_files(window_id, files)
+                self._connection.execute("DELETE FROM observations WHERE window_id = ?", (window_id,))
+                return saved
+
+        return self._run(work)
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
         def work() -> Exchange | None:
@@ -82,16 +131,6 @@ class SqliteStore:
                 return self._append(_storable(root), answered)
 
         return self._run(work)
-
-    def leave_out_before(self, root: str, entry_id: int) -> None:
-        def work() -> None:
-            with self._transaction():
-                self._connection.execute(
-                    "UPDATE windows SET first_entry_id = max(first_entry_id, ?) WHERE root = ?",
-                    (entry_id, _storable(root)),
-                )
-
-        self._run(work)
 
     def clear(self, root: str) -> None:
         def work() -> None:
@@ -118,39 +157,83 @@ class SqliteStore:
     def _load(self, root: str) -> SavedWindow | None:
         rows = self._connection.execute
         found = rows(
-            "SELECT id, tree, tree_at_s, frozen, first_entry_id FROM windows WHERE root = ?", (root,)
+            "SELECT id, tree, tree_at_s, frozen, ledger, first_entry_id FROM windows WHERE root = ?", (root,)
         ).fetchone()
         if found is None:
             return None
-        window_id, tree, tree_at_s, frozen, first_id = found
+        window_id, tree, tree_at_s, frozen, ledger, first = found
         entries = rows(
-            "SELECT id, question, answer FROM entries WHERE window_id = ? AND id >= ? ORDER BY id",
-            (window_id, first_id),
+            "SELECT id, kind, text, answer, sources FROM entries WHERE window_id = ? AND id >= ? ORDER BY id",
+            (window_id, first),
         )
-        history = History.of(Exchange(*row) for row in entries)
+        history = History.of(_entry(*row) for row in entries)
         (left_out,) = rows(
-            "SELECT count(*) FROM entries WHERE window_id = ? AND id < ?", (window_id, first_id)
+            "SELECT count(*) FROM entries WHERE window_id = ? AND id < ? AND kind = 'exchange'", (window_id, first)
         ).fetchone()
-        columns = "path, sha256, size_bytes, mtime_ns, read_at_s"
-        files = rows(f"SELECT {columns} FROM files WHERE window_id = ? ORDER BY path", (window_id,))  # noqa: S608  # a constant
+        files = rows(f"SELECT {FILE_COLUMNS} FROM files WHERE window_id = ? ORDER BY path", (window_id,))  # noqa: S608  # a constant
         known = {row[0]: FileContext(*row) for row in files}
-        return SavedWindow(Window(tree, frozen, history, known, left_out), tree_at_s)
+        seen = rows(f"SELECT {SEEN_COLUMNS} FROM observations WHERE window_id = ? ORDER BY path", (window_id,))  # noqa: S608  # a constant
+        pending = {row[0]: Observation(*row) for row in seen}
+        return SavedWindow(Window(tree, frozen, history, known, left_out, ledger, pending), tree_at_s)
 
     def _append(self, root: str, answered: Answered) -> Exchange | None:
-        if answered.exchange is None:
+        exchange = answered.exchange
+        if exchange is None:
             return None
+        window_id = self._window_id(root)
+        columns = (exchange.question, exchange.answer, json.dumps(exchange.sources))
+        entry_id = self._insert(window_id, answered.at_s, "exchange", columns)
+        for file in answered.files:
+            touched = self._connection.execute(
+                """UPDATE files SET used_at_s = max(used_at_s, ?, ?)
+                WHERE window_id = ? AND path = ? AND content IS NOT NULL""",
+                (file.used_at_s, file.read_at_s, window_id, _storable(file.path)),
+            )
+            if touched.rowcount == 0:  # prompts carry no text of it
+                self._keep_files(window_id, (file,))
+        return replace(exchange, id=entry_id)
+
+    def _window_id(self, root: str) -> int:
         write = self._connection.execute
         write("INSERT INTO windows (root) VALUES (?) ON CONFLICT (root) DO NOTHING", (root,))
-        (window_id,) = write("SELECT id FROM windows WHERE root = ?", (root,)).fetchone()
-        inserted = write(
-            "INSERT INTO entries (window_id, at_s, question, answer) VALUES (?, ?, ?, ?)",
-            (window_id, answered.at_s, answered.exchange.question, answered.exchange.answer),
+        return int(write("SELECT id FROM windows WHERE root = ?", (root,)).fetchone()[0])
+
+    def _insert(self, window_id: int, at_s: float, kind: str, columns: tuple[str, str, str]) -> int:
+        inserted = self._connection.execute(
+            "INSERT INTO entries (window_id, at_s, kind, text, answer, sources) VALUES (?, ?, ?, ?, ?, ?)",
+            (window_id, at_s, kind, *columns),
         )
+        return int(inserted.lastrowid or 0)
+
+    def _keep_texts(self, window_id: int, window: Window) -> None:
+        self._connection.execute(
+            "UPDATE windows SET tree = ?, frozen = ?, ledger = ? WHERE id = ?",
+            (_storable(window.tree), _storable(window.frozen), _storable(window.ledger), window_id),
+        )
+
+    def _keep_entries(self, window_id: int, window: Window) -> None:
+        """Which entries prompts carry; the others stay where they are exchanges."""
+        write = self._connection.execute
+        (newest,) = write("SELECT coalesce(max(id), 0) FROM entries WHERE window_id = ?", (window_id,)).fetchone()
+        write("UPDATE windows SET first_entry_id = ? WHERE id = ?", (first_id(window, newest), window_id))
+        kept = json.dumps([entry.id for entry in window.history.entries if isinstance(entry, Delta)])
+        write(
+            """DELETE FROM entries
+            WHERE window_id = ? AND kind = 'delta' AND id NOT IN (SELECT value FROM json_each(?))""",
+            (window_id, kept),
+        )
+
+    def _keep_files(self, window_id: int, files: Iterable[FileContext]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
-            [(window_id, _storable(f.path), *astuple(f)[1:]) for f in answered.files],
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(window_id, _storable(file.path), *astuple(file)[1:]) for file in files],
         )
-        return replace(answered.exchange, id=int(inserted.lastrowid or 0))
+
+    def _keep_observations(self, window_id: int, seen: Iterable[Observation]) -> None:
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO observations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(window_id, _storable(each.path), *astuple(each)[1:]) for each in seen],
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -185,6 +268,12 @@ class SqliteStore:
             return _opened(self._path)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(_sentence(self._path, error)) from error
+
+
+def _entry(entry_id: int, kind: str, text: str, answer: str, sources: str) -> Entry:
+    if kind == "delta":
+        return Delta(entry_id, text, tuple(json.loads(sources)))
+    return Exchange(entry_id, text, answer, tuple((path, sha256) for path, sha256 in json.loads(sources)))
 
 
 def _opened(path: Path) -> sqlite3.Connection:
