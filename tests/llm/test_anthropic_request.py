@@ -58,7 +58,7 @@ async def test_a_request_is_exactly_this(route: respx.Route, model: AnthropicMod
         request(user("What is it?"), assistant("A server."), user("Why?", "Hints."), prefix_turns=2), print
     )
     assert sent(route) == {
-        "model": "claude-haiku-4-5",
+        "model": "claude-without-a-card",
         "max_tokens": 256,
         "stream": True,
         "system": [
@@ -138,10 +138,39 @@ async def test_a_history_that_grew_a_lot_marks_where_the_last_question_ended(
     assert marked_texts(sent(route)) == ["The frozen block.", "A1", "delta 29", "Q3"]
 
 
+async def test_what_later_questions_begin_with_may_be_kept_for_an_hour_and_this_one_s_rounds_never_are(
+    route: respx.Route, model: AnthropicModel
+) -> None:
+    history, rounds = (user("Q1"), assistant("A1")), tool_round("a")
+    asked = request(*history, user("Q2", "Hints."), *rounds, prefix_turns=2)
+    await model.complete(replace(asked, cache_lifetime="1h"), print)
+    marked = [*sent(route)["system"], *(block for message in sent(route)["messages"] for block in message["content"])]
+    assert [block.get("cache_control") for block in marked if "cache_control" in block] == [
+        {"type": "ephemeral", "ttl": "1h"},
+        {"type": "ephemeral", "ttl": "1h"},
+        {"type": "ephemeral", "ttl": "1h"},
+        MARK,
+    ]
+
+
+async def test_below_what_the_model_caches_no_breakpoint_is_set(route: respx.Route) -> None:
+    model = AnthropicModel(anthropic_choice(BASE_URL, model="claude-haiku-4-5"))  # caches from 4,096 tokens on
+    frozen = "A line of the frozen block.\n" * 500
+    await model.complete(request(user("Why?")), print)
+    await model.complete(request(user("Why?"), system=("You answer.", frozen)), print)
+    assert marked_texts(sent(route, 0)) == []
+    assert marked_texts(sent(route, 1)) == [frozen, "Why?"]
+
+
 async def test_usage_counts_what_was_read_and_written_apart(route: respx.Route, model: AnthropicModel) -> None:
-    counted = {"input_tokens": 5, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 40}
+    counted = {
+        "input_tokens": 5,
+        "cache_read_input_tokens": 900,
+        "cache_creation_input_tokens": 40,
+        "cache_creation": {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30},
+    }
     route.mock(return_value=streamed(messages_stream(("Yes.",), usage=counted, output_tokens=3)))
-    assert (await model.complete(request(), print)).usage == Usage(5, 3, 900, 40)
+    assert (await model.complete(request(), print)).usage == Usage(5, 3, 900, 40, 30)
 
 
 async def test_tool_calls_come_back_with_the_very_text_the_model_wrote(

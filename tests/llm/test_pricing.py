@@ -8,7 +8,7 @@ import pytest
 
 from live_memory.llm.base import Usage
 from live_memory.llm.catalog import model_card
-from live_memory.llm.pricing import PriceOverrides, cost_usd
+from live_memory.llm.pricing import PriceOverrides, cost_usd, without_cache
 from live_memory.settings import Settings
 
 HAIKU = model_card("anthropic", "claude-haiku-5-5")
@@ -31,8 +31,18 @@ def test_each_kind_of_token_has_its_own_rate() -> None:
 
 
 def test_an_hour_long_cache_is_written_at_its_own_rate() -> None:
-    usage = Usage(cache_write_tokens=10_000)
-    assert cost_usd(HAIKU, usage, NOON, cache_lifetime="1h") == pytest.approx(10 * 0.2 / 1000)
+    usage = Usage(cache_write_tokens=10_000, cache_write_1h_tokens=8_000)
+    assert cost_usd(HAIKU, usage, NOON) == pytest.approx((8 * 0.2 + 2 * 0.125) / 1000)
+
+
+def test_above_the_tier_an_hour_long_cache_is_dearer_by_as_much_as_a_short_one() -> None:
+    usage = Usage(cache_write_tokens=200_000, cache_write_1h_tokens=200_000)
+    assert cost_usd(HAIKU, usage, NOON) == pytest.approx(200_000 * 1.0 / MILLION)
+
+
+def test_without_a_cache_every_token_of_the_prompt_costs_as_input() -> None:
+    usage = without_cache(Usage(1_000, 500, 50_000, 20_000))
+    assert cost_usd(HAIKU, usage, NOON) == pytest.approx((71 * 0.1 + 0.5 * 0.5) / 1000)
 
 
 @pytest.mark.parametrize(("prompt_tokens", "rate_usd"), [(100_000, 0.1), (100_001, 0.5)])

@@ -40,7 +40,7 @@ def request(
     return CompletionRequest(prompt, max_output_tokens=256, timeout_s=timeout_s, cache_key=cache_key)
 
 
-def anthropic_choice(base_url: str, model: str = "claude-haiku-4-5") -> Choice:
+def anthropic_choice(base_url: str, model: str = "claude-without-a-card") -> Choice:
     return Choice("anthropic", "a test", "anthropic", model, base_url, "key", DUMMY_KEY, key_source="ANTHROPIC_API_KEY")
 
 

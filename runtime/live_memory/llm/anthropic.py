@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from live_memory.errors import ModelError
 from live_memory.llm.anthropic_reply import Json, StreamedReply
-from live_memory.llm.base import BadRequest, Completion, CompletionRequest
-from live_memory.llm.breakpoints import Blocks, message_breakpoints, system_breakpoints
+from live_memory.llm.base import BadRequest, CacheLifetime, Completion, CompletionRequest
+from live_memory.llm.breakpoints import Blocks, cacheable_from, message_breakpoints, system_breakpoints
+from live_memory.llm.catalog import model_card
 from live_memory.llm.choice import Choice
 from live_memory.llm.echoes import Echoes
 from live_memory.llm.failures import (
@@ -25,6 +26,7 @@ from live_memory.llm.failures import (
     out_of_time,
     retry_after_s,
 )
+from live_memory.text.tokens import estimate_tokens
 from live_memory.window.messages import Block, Text, ToolCall, ToolSpec, Turn
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 10.0
 OAUTH_BETA = "oauth-2025-04-20"  # the header value under which api.anthropic.com takes a subscription's token
-EPHEMERAL = {"type": "ephemeral"}
 THINK_UNLESS_TOLD = ("claude-haiku-5", "claude-sonnet-5", "claude-opus-5")
 ALWAYS_THINK = ("claude-fable", "claude-mythos")
 THINKING_ROOM_TOKENS = 4096  # for the models that always think: thoughts count as output
@@ -49,6 +50,8 @@ class AnthropicModel:
         self._starting = asyncio.Lock()
         self._thoughts: Echoes[tuple[Json, ...]] = Echoes()
         self._history_blocks: dict[str, int] = {}
+        card = model_card(choice.provider, choice.model)
+        self._cache_min_tokens = card.cache_min_tokens if card else 0
         self._thinking: Json | None = {"type": "disabled"} if choice.model.startswith(THINK_UNLESS_TOLD) else None
 
     async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion:
@@ -137,13 +140,9 @@ class AnthropicModel:
     def _body(self, request: CompletionRequest) -> Json:
         prompt = request.prompt
         turns = [self._content(turn) for turn in prompt.turns]
-        marks = message_breakpoints(self._counted(request, [len(content) for content in turns]))
-        blocks = [block for content in turns for block in content]
-        for index in marks:
-            blocks[index]["cache_control"] = EPHEMERAL
         system: list[Json] = [{"type": "text", "text": part} for part in prompt.system if part]
-        for index in system_breakpoints(len(system), len(marks)):
-            system[index]["cache_control"] = EPHEMERAL
+        tools = [_tool(tool) for tool in prompt.tools]
+        self._mark(request, tools, system, turns)
         body: Json = {
             "model": self.name,
             "max_tokens": request.max_output_tokens + self._thinking_room_tokens(),
@@ -155,11 +154,26 @@ class AnthropicModel:
         }
         if system:
             body["system"] = system
-        if prompt.tools:
-            body["tools"] = [_tool(tool) for tool in prompt.tools]
+        if tools:
+            body["tools"] = tools
         if self._thinking:
             body["thinking"] = self._thinking
         return body
+
+    def _mark(self, request: CompletionRequest, tools: list[Json], system: list[Json], turns: list[list[Json]]) -> None:
+        """Set the breakpoints. What the next question will not begin with (this one's rounds) is kept for five minutes."""
+        blocks = [block for content in turns for block in content]
+        counted = self._counted(request, [len(content) for content in turns])
+        marks = message_breakpoints(counted)
+        sizes = (sum(map(_tokens, parts)) for parts in (tools, *([part] for part in (*system, *blocks))))
+        first = cacheable_from(sizes, self._cache_min_tokens) - 1  # the tools are one part, which carries no mark
+        for index in system_breakpoints(len(system), len(marks)):
+            if index >= first:
+                system[index]["cache_control"] = _cache_control(request.cache_lifetime)
+        for index in marks:
+            if index + len(system) >= first:
+                lasting = index < counted.history
+                blocks[index]["cache_control"] = _cache_control(request.cache_lifetime if lasting else "5m")
 
     def _thinking_room_tokens(self) -> int:
         thinks = self._thinking is None and self.name.startswith((*ALWAYS_THINK, *THINK_UNLESS_TOLD))
@@ -207,6 +221,15 @@ def _new_client(choice: Choice) -> AsyncAnthropic:
     client = anthropic.AsyncAnthropic(api_key="-", base_url=choice.base_url, max_retries=0, open_telemetry=False)
     _ = client.messages  # imports the rest here, off the event loop
     return client
+
+
+def _cache_control(lifetime: CacheLifetime) -> Json:
+    return {"type": "ephemeral", "ttl": "1h"} if lifetime == "1h" else {"type": "ephemeral"}
+
+
+def _tokens(part: Json) -> int:
+    """The estimated size of a tool, a system text or a block."""
+    return estimate_tokens(part["text"] if part.get("type") == "text" else json.dumps(part, ensure_ascii=False))
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -81,6 +81,9 @@ class StreamedReply:
             output_tokens=_newer(counted, "output_tokens", usage.output_tokens),
             cache_read_tokens=_newer(counted, "cache_read_input_tokens", usage.cache_read_tokens),
             cache_write_tokens=_newer(counted, "cache_creation_input_tokens", usage.cache_write_tokens),
+            cache_write_1h_tokens=_newer(
+                getattr(counted, "cache_creation", None), "ephemeral_1h_input_tokens", usage.cache_write_1h_tokens
+            ),
         )
 
 

@@ -10,17 +10,21 @@ from live_memory.errors import ModelError
 from live_memory.window.messages import Prompt, ToolCall
 
 StopReason: TypeAlias = Literal["end", "tool_calls", "max_tokens", "refusal"]
+Purpose: TypeAlias = Literal["question", "compaction", "keep-warm"]  # what a request is made for, and charged to
+CacheLifetime: TypeAlias = Literal["5m", "1h"]  # how long after its last use a provider keeps what it was told to cache
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one or more requests. The prompt's size is `input_tokens + cache_read_tokens + cache_write_tokens`:
-    `input_tokens` counts only what was neither read from nor written to the provider's cache."""
+    `input_tokens` counts only what was neither read from nor written to the provider's cache. Of the written ones,
+    `cache_write_1h_tokens` were written for an hour."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
 
     @property
     def prompt_tokens(self) -> int:
@@ -32,17 +36,21 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.cache_write_1h_tokens + other.cache_write_1h_tokens,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """One request. `cache_key` names the workspace for providers that route by it (`prompt_cache_key`)."""
+    """One request. `cache_key` names the workspace for providers that route by it (`prompt_cache_key`);
+    `cache_lifetime` is for what later questions begin with, where the provider lets one choose."""
 
     prompt: Prompt
     max_output_tokens: int
     timeout_s: float
     cache_key: str = ""
+    cache_lifetime: CacheLifetime = "5m"
+    purpose: Purpose = "question"
 
 
 @dataclass(frozen=True, slots=True)

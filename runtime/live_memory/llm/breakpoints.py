@@ -6,10 +6,12 @@ A breakpoint writes what stands before it, and reads the longest entry that ends
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_BREAKPOINTS = 4
 LOOKBACK_BLOCKS = 20
+DENSEST_RATIO = 1.5  # how far a tokenizer may be above the estimate: a mark is left out only where it is surely in vain
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,15 @@ def system_breakpoints(parts: int, message_marks: int) -> tuple[int, ...]:
     """Which of the system prompt's `parts` to mark: the last ones, as many as are left."""
     left = min(parts, MAX_BREAKPOINTS - message_marks, 2)
     return tuple(range(parts - left, parts))
+
+
+def cacheable_from(sizes_tokens: Iterable[int], min_tokens: int) -> int:
+    """The index of the first part at whose end the prefix is long enough to be cached (their number when none is).
+
+    `sizes_tokens` are estimates; no more of them are taken than needed. A breakpoint before it would write nothing."""
+    needed_tokens, count = min_tokens / DENSEST_RATIO, 0
+    for count, tokens in enumerate(sizes_tokens, 1):
+        needed_tokens -= tokens
+        if needed_tokens <= 0:
+            return count - 1
+    return count

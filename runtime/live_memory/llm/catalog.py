@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from live_memory.llm.base import CacheLifetime
+
 MODELS_FILE = Path(__file__).with_name("models.json")
 UNKNOWN_CONTEXT_TOKENS = 64_000  # for a model without a card: most serve at least this; `max_context_tokens` wins
 MAKERS = ("anthropic", "openai", "gemini", "deepseek", "mistral", "xai", "moonshot", "zai")
@@ -30,6 +32,16 @@ class Rates:
     cache_read_usd: float | None = None
     cache_write_usd: float | None = None
     cache_write_1h_usd: float | None = None
+
+    @property
+    def read_usd(self) -> float:
+        return self.input_usd if self.cache_read_usd is None else self.cache_read_usd
+
+    def write_usd(self, lifetime: CacheLifetime) -> float:
+        """The rate at which a cache of that lifetime is written."""
+        if lifetime == "1h" and self.cache_write_1h_usd is not None:
+            return self.cache_write_1h_usd
+        return self.input_usd if self.cache_write_usd is None else self.cache_write_usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +131,7 @@ def _card(key: str, row: Mapping[str, Any]) -> ModelCard:
         cache_min_tokens=row.get("cache_min_tokens", 0),
         rates=_rates(row),
         tiers=tuple(
-            Tier(int(above), _rates({**row, **changed}))
+            Tier(int(above), _rates({**row, **_in_proportion(row, changed)}))
             for above, changed in sorted(row.get("above_prompt_tokens", {}).items(), key=lambda item: int(item[0]))
         ),
         cheap_hours=tuple(_cheap_hours(window, _rates({**row, **off_peak})) for window in off_peak["windows_utc"])
@@ -130,6 +142,13 @@ def _card(key: str, row: Mapping[str, Any]) -> ModelCard:
 
 def _rates(row: Mapping[str, Any]) -> Rates:
     return Rates(row["input"], row["output"], row.get("cache_read"), row.get("cache_write"), row.get("cache_write_1h"))
+
+
+def _in_proportion(row: Mapping[str, Any], changed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tier's changes; one that names no rate for an hour's cache changes it as much as that for five minutes'."""
+    if "cache_write_1h" not in row or "cache_write_1h" in changed or "cache_write" not in changed:
+        return changed
+    return {**changed, "cache_write_1h": row["cache_write_1h"] * changed["cache_write"] / row["cache_write"]}
 
 
 def _cheap_hours(window: Mapping[str, Any], rates: Rates) -> CheapHours:

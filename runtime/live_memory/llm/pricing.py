@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
 
 from live_memory.llm.base import Usage
 from live_memory.llm.catalog import ModelCard, Rates
@@ -40,26 +39,34 @@ def cost_usd(
     usage: Usage,
     when_s: float,
     overrides: PriceOverrides = NO_OVERRIDES,
-    *,
-    cache_lifetime: Literal["5m", "1h"] = "5m",
 ) -> float | None:
     """The price of ONE request (a tier depends on its own prompt, so sum costs, not usages) sent at `when_s` (Unix).
 
     None when it is not known: no card, and no override of both the input and the output price.
     """
-    rates = _overridden(rates_of(card, usage.prompt_tokens, when_s) if card else None, overrides)
+    rates = rates_in_force(card, usage.prompt_tokens, when_s, overrides)
     if rates is None:
         return None
-    write_usd = rates.cache_write_usd
-    if cache_lifetime == "1h" and overrides.cache_write_usd is None:
-        write_usd = rates.cache_write_1h_usd if rates.cache_write_1h_usd is not None else write_usd
     total = (
         usage.input_tokens * rates.input_usd
         + usage.output_tokens * rates.output_usd
-        + usage.cache_read_tokens * _or(rates.cache_read_usd, rates.input_usd)
-        + usage.cache_write_tokens * _or(write_usd, rates.input_usd)
+        + usage.cache_read_tokens * rates.read_usd
+        + (usage.cache_write_tokens - usage.cache_write_1h_tokens) * rates.write_usd("5m")
+        + usage.cache_write_1h_tokens * rates.write_usd("1h")
     )
     return total / TOKENS_PER_PRICE
+
+
+def without_cache(usage: Usage) -> Usage:
+    """The same request at a provider that caches nothing."""
+    return Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.output_tokens)
+
+
+def rates_in_force(
+    card: ModelCard | None, prompt_tokens: int, when_s: float, overrides: PriceOverrides = NO_OVERRIDES
+) -> Rates | None:
+    """What a request of this size costs by the token at `when_s`; None where no price is known."""
+    return _overridden(rates_of(card, prompt_tokens, when_s) if card else None, overrides)
 
 
 def rates_of(card: ModelCard, prompt_tokens: int, when_s: float) -> Rates:
@@ -80,14 +87,12 @@ def _overridden(rates: Rates | None, overrides: PriceOverrides) -> Rates | None:
         if overrides.input_usd is None or overrides.output_usd is None:
             return None
         rates = Rates(overrides.input_usd, overrides.output_usd)
-    return replace(
+    rates = replace(
         rates,
-        input_usd=_or(overrides.input_usd, rates.input_usd),
-        output_usd=_or(overrides.output_usd, rates.output_usd),
-        cache_read_usd=overrides.cache_read_usd if overrides.cache_read_usd is not None else rates.cache_read_usd,
-        cache_write_usd=overrides.cache_write_usd if overrides.cache_write_usd is not None else rates.cache_write_usd,
+        input_usd=rates.input_usd if overrides.input_usd is None else overrides.input_usd,
+        output_usd=rates.output_usd if overrides.output_usd is None else overrides.output_usd,
+        cache_read_usd=rates.cache_read_usd if overrides.cache_read_usd is None else overrides.cache_read_usd,
     )
-
-
-def _or(value: float | None, fallback: float) -> float:
-    return fallback if value is None else value
+    if overrides.cache_write_usd is None:
+        return rates
+    return replace(rates, cache_write_usd=overrides.cache_write_usd, cache_write_1h_usd=overrides.cache_write_usd)
