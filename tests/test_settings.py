@@ -90,3 +90,13 @@ def test_a_broken_config_file_is_refused_by_its_name(tmp_path: Path, content: st
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
     loaded = settings.load(tmp_path, {"LIVE_MEMORY_API_KEY": "dummy-key-1", "ANTHROPIC_API_KEY": "dummy-key-2"})
     assert "dummy-key" not in repr(loaded)
+
+
+def test_a_compaction_floor_that_is_not_below_the_threshold_is_refused_and_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"compaction_floor cannot be 0\.9: it must be below compaction_threshold"):
+        settings.load(tmp_path, {"LIVE_MEMORY_COMPACTION_FLOOR": "0.9"})
+    with pytest.raises(ConfigError, match="compaction_floor"):
+        settings.change_config_file(tmp_path, {"compaction_threshold": "0.5"})
+    assert not (tmp_path / "config.json").exists()
+    settings.change_config_file(tmp_path, {"compaction_threshold": "0.5", "compaction_floor": "0.3"})
+    assert settings.load(tmp_path, {}).settings.compaction_floor == 0.3

@@ -127,6 +127,27 @@ class Settings:
         8000, "How much of the prompt the directory tree may take; never more than a tenth of the window.", minimum=0
     )
 
+    compaction_threshold: float = setting(
+        0.85, "The share of the window above which it is compacted.", minimum=0.1, maximum=0.95
+    )
+    compaction_floor: float = setting(
+        0.6,
+        "The share of the window that a compaction leaves filled; below compaction_threshold, or every question compacts.",
+        minimum=0.05,
+        maximum=0.9,
+    )
+    ledger_max_tokens: int = setting(
+        2048, "How much of the prompt the distilled facts may take; the rest is searched per question.", minimum=0
+    )
+    distill_min_interval_s: int = setting(
+        60,
+        "Seconds between two distillations of observed files; a window that fills sooner sheds their text instead.",
+        minimum=0,
+    )
+    summary_model: str = setting(
+        "", "The provider's model that distils what leaves the window; empty takes the one that answers."
+    )
+
     # Workspaces
     canonicalize_workspace: bool = setting(
         True, "Let a folder inside a git checkout share the memory of the checkout's root."
@@ -269,9 +290,18 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configurat
         source, raw = next(((s, layer[name]) for s, layer in layers if _is_set(layer.get(name))), unset)
         values[name] = row.default if raw is None else row.parse(raw)
         sources[name] = source
+    _check_watermarks(values)
     keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     return Configuration(Settings(**values), sources, keys, home)  # type: ignore[arg-type]  # parsed by row
+
+
+def _check_watermarks(values: Mapping[str, object]) -> None:
+    floor, threshold = values["compaction_floor"], values["compaction_threshold"]
+    if isinstance(floor, (int, float)) and isinstance(threshold, (int, float)) and floor >= threshold:
+        raise ConfigError(
+            f"The setting compaction_floor cannot be {floor:g}: it must be below compaction_threshold, which is {threshold:g}."
+        )
 
 
 def _is_set(raw: object) -> bool:
@@ -305,6 +335,7 @@ def change_config_file(data_dir: Path, changes: Mapping[str, str | None]) -> Non
             content.pop(name, None)
         else:
             content[name] = SETTINGS[name].parse(raw)
+    _check_watermarks({name: content.get(name, row.default) for name, row in SETTINGS.items()})
     write_private(data_dir / CONFIG_FILE, json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 

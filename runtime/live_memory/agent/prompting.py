@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-PromptName: TypeAlias = Literal["system", "hints", "passages", "finish", "look_first", "empty_reply"]
+PromptName: TypeAlias = Literal[
+    "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts"
+]
 FOLDER = Path(__file__).with_name("prompts")
 FENCE_END = "</passages>"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from live_memory.errors import ConfigError
 from live_memory.llm.base import Model, Usage
@@ -12,11 +12,13 @@ from live_memory.llm.choice import Choice
 from live_memory.llm.pricing import PriceOverrides, cost_usd
 from live_memory.llm.retry import DEFAULT_BACKOFF, Backoff
 from live_memory.settings import Configuration, Settings
+from live_memory.store.base import Account
 from live_memory.window.budget import Budget
 
 MIN_ANSWER_TOKENS = 256
 MAX_ANSWER_TOKENS = 16384
 MIN_PROMPT_TOKENS = 1024  # however small the context is said to be
+FACTS_MAX_TOKENS = 2048  # of one summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,28 @@ class Models:
     backoff: Backoff = DEFAULT_BACKOFF
 
 
+@dataclass(frozen=True, slots=True)
+class Scribe:
+    """The model that writes summaries, how large its prompts may be, and what one of its requests costs."""
+
+    model: Model
+    max_prompt_tokens: int
+    cost_usd: Callable[[Usage, float], float | None]
+    is_on_subscription: bool
+    backoff: Backoff
+
+    def account(self, usage: Usage, when_s: float) -> Account:
+        """One request in the books; no question of anybody's."""
+        cost_usd = self.cost_usd(usage, when_s)
+        unpriced = int(cost_usd is None and not self.is_on_subscription)
+        return Account(requests=1, usage=usage, cost_usd=cost_usd or 0.0, unpriced=unpriced)
+
+
 @dataclass(slots=True)
 class ModelSeat:
     """A choice and its model, None where passages answer, because of `why`. `users` are the questions at work with it;
-    `proven_tokens` is below the smallest prompt that the provider found too long, 0 while it found none."""
+    `proven_tokens` is below the smallest prompt that the provider found too long, 0 while it found none; `summary` is
+    the model of the setting summary_model, None where the one that answers writes summaries too."""
 
     choice: Choice
     why: str
@@ -42,6 +62,7 @@ class ModelSeat:
     backoff: Backoff
     users: int = 0
     proven_tokens: int = 0
+    summary: Scribe | None = None
 
     @property
     def is_on_subscription(self) -> bool:
@@ -60,7 +81,15 @@ class ModelSeat:
             tokens = usable_context_tokens(self.card, answer_tokens)
         if self.proven_tokens:
             tokens = min(tokens, self.proven_tokens)
-        return Budget(max(tokens, MIN_PROMPT_TOKENS))
+        settings = self.settings
+        return Budget(max(tokens, MIN_PROMPT_TOKENS), settings.compaction_threshold, settings.compaction_floor)
+
+    def scribe(self, model: Model) -> Scribe:
+        """Who writes summaries while `model` answers."""
+        if self.summary is not None:
+            return self.summary
+        max_tokens = self.budget(FACTS_MAX_TOKENS).max_tokens
+        return Scribe(model, max_tokens, self.cost_usd, self.is_on_subscription, self.backoff)
 
     def cost_usd(self, usage: Usage, when_s: float) -> float | None:
         """The price of one request; None where it is not known, or nothing is billed by tokens."""
@@ -79,7 +108,23 @@ def take_seat(models: Models, configuration: Configuration, now_s: float) -> Mod
         else:
             why = models.absence
     card = model_card(choice.provider, choice.model) if choice.model else None
-    return ModelSeat(choice, why, model, configuration.settings, card, models.backoff)
+    seat = ModelSeat(choice, why, model, configuration.settings, card, models.backoff)
+    name = configuration.settings.summary_model
+    if model is not None and name and name != choice.model:
+        seat.summary = _scribe_named(name, models, seat)
+    return seat
+
+
+def _scribe_named(name: str, models: Models, seat: ModelSeat) -> Scribe:
+    """Another model of the same provider, for summaries."""
+    choice = replace(seat.choice, model=name)
+    card = model_card(choice.provider, name)
+
+    def price_usd(usage: Usage, when_s: float) -> float | None:
+        return None if seat.is_on_subscription else cost_usd(card, usage, when_s)
+
+    max_tokens = max(usable_context_tokens(card, FACTS_MAX_TOKENS), MIN_PROMPT_TOKENS)
+    return Scribe(models.connect(choice), max_tokens, price_usd, seat.is_on_subscription, models.backoff)
 
 
 def seat_or_passages(models: Models, configuration: Configuration, now_s: float) -> ModelSeat:

@@ -15,14 +15,16 @@ class Budget:
     """The largest prompt in tokens, answer excluded, and its two watermarks."""
 
     max_tokens: int
+    threshold_ratio: float = THRESHOLD_RATIO
+    floor_ratio: float = FLOOR_RATIO
 
     @property
     def threshold_tokens(self) -> int:
-        return int(self.max_tokens * THRESHOLD_RATIO)
+        return int(self.max_tokens * self.threshold_ratio)
 
     @property
     def floor_tokens(self) -> int:
-        return int(self.max_tokens * FLOOR_RATIO)
+        return int(self.max_tokens * self.floor_ratio)
 
 
 def first_entry_to_keep(window: Window, budget: Budget, fixed_tokens: int) -> int | None:
