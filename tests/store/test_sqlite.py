@@ -198,7 +198,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_locked_database_is_an_error_that_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("live_memory.store.sqlite.BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("live_memory.store.database.BUSY_TIMEOUT_S", 0.05)
     store = SqliteStore(tmp_path / "m.db")
     other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from live_memory.llm.base import Usage
+from live_memory.notes.note import Fact
+from live_memory.store.notes import Notes
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Exchange, Window
 
@@ -75,6 +77,11 @@ class Store(Protocol):
         """What the operator should know about the database; empty when all is well."""
         ...
 
+    @property
+    def notes(self) -> Notes:
+        """The facts, kept in the same place."""
+        ...
+
     def load(self, root: str) -> SavedWindow | None:
         """The window of `root` with the entries its prompt carries; None when there is none. `tree_at_s` is 0 where only
         observations were saved so far."""
@@ -84,9 +91,10 @@ class Store(Protocol):
         """Keep the tree, the frozen block, the ledger and the files of `window` for `root`; entries stay as they are saved."""
         ...
 
-    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None) -> None:
+    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None, facts: Iterable[Fact] = ()) -> None:
         """Save all that `window` is, once its frozen block was made anew: exchanges older than its first stay saved but
-        no prompt carries them, deltas go. `tree_at_s` None: the tree is as old as it was."""
+        no prompt carries them, deltas go. `facts` are what was learned from what went: they are kept with it, or nothing
+        is. `tree_at_s` None: the tree is as old as it was."""
         ...
 
     def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
@@ -104,7 +112,7 @@ class Store(Protocol):
         ...
 
     def clear(self, root: str) -> None:
-        """Forget the window of `root`; accounts stay."""
+        """Forget the window of `root` and its facts; accounts stay."""
         ...
 
     def account(self, root: str = "", day: str = "") -> Account:

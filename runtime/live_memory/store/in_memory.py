@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from live_memory.notes.note import Fact
 from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
+from live_memory.store.in_memory_notes import InMemoryNotes
+from live_memory.store.notes import Notes
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
@@ -29,6 +32,7 @@ class InMemoryStore:
     """The Store port over dictionaries."""
 
     notice: str = ""
+    notes: Notes = field(default_factory=InMemoryNotes)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
     _accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
     _last_id: int = 0
@@ -57,7 +61,8 @@ class InMemoryStore:
         shelf.tree, shelf.frozen, shelf.ledger, shelf.tree_at_s = window.tree, window.frozen, window.ledger, at_s
         shelf.files.update(window.files)
 
-    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None) -> None:
+    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None, facts: Iterable[Fact] = ()) -> None:
+        self.notes.add(root, facts)
         shelf = self._shelves.setdefault(root, Shelf())
         shelf.tree, shelf.frozen, shelf.ledger = window.tree, window.frozen, window.ledger
         shelf.tree_at_s = shelf.tree_at_s if tree_at_s is None else tree_at_s
@@ -99,6 +104,7 @@ class InMemoryStore:
 
     def clear(self, root: str) -> None:
         self._shelves.pop(root, None)
+        self.notes.forget(root)
 
     def account(self, root: str = "", day: str = "") -> Account:
         rows = (a for (r, d), a in self._accounts.items() if root in ("", r) and day in ("", d))

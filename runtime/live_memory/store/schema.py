@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from live_memory.errors import StoreError
+from live_memory.store.note_schema import NOTES_STEP
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -84,6 +85,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (window_id, path)
         )""",
     ),
+    NOTES_STEP,
 )
 
 

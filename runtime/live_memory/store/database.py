@@ -1,0 +1,149 @@
+"""One SQLite file that several processes may share: opened, migrated, in write-ahead mode, moved aside when damaged.
+
+`synchronous=NORMAL`: a killed process loses nothing that was committed, and the file cannot be torn; only a power cut
+may take the last answers, which can be asked for again. FULL would wait for the disk at every answer to save those.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from live_memory.errors import StoreError
+from live_memory.store.schema import migrate, version_of
+
+logger = logging.getLogger(__name__)
+
+BUSY_TIMEOUT_S = 5.0  # how long another process may hold the write lock; its transactions take milliseconds
+SIDE_FILES = ("", "-wal", "-shm")
+OWNER_ONLY = 0o600
+
+Result = TypeVar("Result")
+Parameters = Sequence["str | float | None"]
+
+
+class Database:
+    """The file at a path, and the one connection to it."""
+
+    def __init__(self, path: Path) -> None:
+        """StoreError when the file cannot be opened or is of a newer version. A damaged one is moved aside."""
+        self.notice = ""
+        self._path = path
+        try:
+            self._connection = _opened(path)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise StoreError(_sentence(path, error)) from error
+            self._connection = self._begun_anew()
+        except OSError as error:
+            raise StoreError(_sentence(path, error)) from error
+
+    def execute(self, statement: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run one statement, inside what `read` or `write` was given."""
+        return self._connection.execute(statement, parameters)
+
+    def executemany(self, statement: str, rows: Sequence[Parameters]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def read(self, work: Callable[[], Result]) -> Result:
+        """What `work` returns, and once more on a new file when it finds this one damaged. StoreError."""
+        try:
+            return work()
+        except sqlite3.Error as error:
+            if not _is_damage(error):
+                raise StoreError(_sentence(self._path, error)) from error
+        self._connection.close()
+        self._connection = self._begun_anew()
+        try:
+            return work()
+        except sqlite3.Error as error:
+            raise StoreError(_sentence(self._path, error)) from error
+
+    def write(self, work: Callable[[], Result]) -> Result:
+        """As `read`, and all that `work` changes is one transaction."""
+
+        def transact() -> Result:
+            with self._transaction():
+                return work()
+
+        return self.read(transact)
+
+    def size_bytes(self) -> int:
+        total = 0
+        for suffix in SIDE_FILES:
+            with suppress(FileNotFoundError):
+                total += self._path.with_name(self._path.name + suffix).stat().st_size
+        return total
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _begun_anew(self) -> sqlite3.Connection:
+        aside = _move_aside(self._path)
+        self.notice = f"The database was damaged; it was moved to {aside} and a new one was begun."
+        logger.warning("database damaged moved_to=%s", aside)
+        try:
+            return _opened(self._path)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(_sentence(self._path, error)) from error
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection to the database at `path`, its tables made; the file is readable by its owner only."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))  # before SQLite does; -wal and -shm get the same mode
+    if os.name == "posix":
+        os.chmod(path, OWNER_ONLY)
+    # Autocommit, so that a transaction is exactly what `_transaction` says. The desk's loop may run in another thread
+    # than the one that opened the store.
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    try:
+        version_of(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection)
+        connection.execute("SELECT count(*) FROM windows").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is broken, as against locked, full or out of reach (which are operational)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _move_aside(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    for suffix in SIDE_FILES:
+        with suppress(FileNotFoundError):
+            os.replace(path.with_name(path.name + suffix), aside.with_name(aside.name + suffix))
+    return aside
+
+
+def _sentence(path: Path, error: Exception) -> str:
+    return f"The database {path} cannot be used ({error}): free disk space, or make the folder writable, and try again."
+
+
+def storable(text: str) -> str:
+    """`text` as SQLite can hold it: file names that are no valid Unicode are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,116 @@
+"""Notes in the database file, with an FTS5 index over their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from live_memory.notes.note import Fact
+from live_memory.notes.relevance import bearing, query_terms
+from live_memory.store.database import Database, storable
+from live_memory.text.terms import terms
+
+CANDIDATES = 8  # for each fact wished: what ranks well may still share too little with the question
+
+KEEP = """INSERT INTO notes (id, root, body, created_at_s, verified_at_s) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (root, id) DO UPDATE SET verified_at_s = excluded.verified_at_s"""
+NUMBER = "SELECT number FROM notes WHERE root = ? AND id = ?"
+FACTS = "SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes WHERE root = ? AND kind = 'fact'"
+SEARCH = """SELECT notes.number, id, body, created_at_s, verified_at_s, use_count
+    FROM note_terms JOIN notes ON notes.number = note_terms.rowid
+    WHERE note_terms MATCH ? AND root = ? AND kind = 'fact' ORDER BY bm25(note_terms), notes.number LIMIT ?"""
+SOURCES = """SELECT note, path, sha256, is_changed FROM note_sources
+    WHERE note IN (SELECT number FROM notes WHERE root = ?) ORDER BY note, path"""
+SOURCES_OF_ONE = "SELECT note, path, sha256, is_changed FROM note_sources WHERE note = ? ORDER BY path"
+FRESH_ON_PATH = """SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes
+    WHERE root = ? AND number IN (SELECT note FROM note_sources WHERE path = ? AND sha256 IS NOT ?)
+    AND NOT EXISTS (SELECT 1 FROM note_sources WHERE note = number AND is_changed)
+    ORDER BY number"""
+COMPARE = """UPDATE note_sources SET is_changed = sha256 IS NOT ?3
+    WHERE path = ?2 AND note IN (SELECT number FROM notes WHERE root = ?1)"""
+
+NoteRow = tuple[int, str, str, float, float, int]
+SourceRow = tuple[int, str, str, int]
+
+
+class SqliteNotes:
+    """The Notes port over a database that somebody else owns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, root: str, facts: Iterable[Fact]) -> None:
+        kept = tuple(facts)
+        self._database.write(lambda: self.insert(root, kept))
+
+    def insert(self, root: str, facts: Sequence[Fact]) -> None:
+        """As `add`, inside a transaction of the caller."""
+        execute = self._database.execute
+        for fact in facts:
+            row = (fact.id, storable(root), storable(fact.text), fact.created_at_s, fact.verified_at_s)
+            execute(KEEP, row)
+            (number,) = execute(NUMBER, (storable(root), fact.id)).fetchone()
+            execute("DELETE FROM note_sources WHERE note = ?", (number,))
+            for path, sha256 in fact.sources.items():
+                execute("INSERT INTO note_sources VALUES (?, ?, ?, 0)", (number, storable(path), sha256))
+            words = " ".join(terms(fact.text))
+            execute("INSERT OR REPLACE INTO note_terms (rowid, terms) VALUES (?, ?)", (number, storable(words)))
+
+    def facts(self, root: str) -> tuple[Fact, ...]:
+        def read() -> tuple[Fact, ...]:
+            sources: dict[int, list[SourceRow]] = {}
+            for source in self._database.execute(SOURCES, (storable(root),)):
+                sources.setdefault(source[0], []).append(source)
+            rows = self._database.execute(FACTS + " ORDER BY number", (storable(root),))
+            return tuple(_fact(row, sources.get(row[0], ())) for row in rows)
+
+        return self._database.read(read)
+
+    def search(self, root: str, question: str, limit: int) -> tuple[Fact, ...]:
+        wanted = query_terms(question)
+        if not wanted:
+            return ()
+        match = " OR ".join(f'"{term}"' for term in wanted)  # no term holds a quote
+
+        def work() -> tuple[Fact, ...]:
+            rows = self._database.execute(SEARCH, (match, storable(root), limit * CANDIDATES)).fetchall()
+            found = bearing(wanted, self._with_sources(rows))[:limit]
+            for fact in found:
+                self._database.execute(
+                    "UPDATE notes SET use_count = use_count + 1 WHERE root = ? AND id = ?", (storable(root), fact.id)
+                )
+            return found
+
+        return self._database.write(work)
+
+    def demote(self, root: str, path: str, sha256_now: str | None) -> tuple[Fact, ...]:
+        def work() -> tuple[Fact, ...]:
+            key = (storable(root), storable(path), sha256_now)
+            rows = self._database.execute(FRESH_ON_PATH, key).fetchall()
+            self._database.execute(COMPARE, key)
+            return self._with_sources(rows)
+
+        return self._database.write(work)
+
+    def sources(self, root: str) -> tuple[str, ...]:
+        rows = self._database.read(lambda: self._database.execute(SOURCES, (storable(root),)).fetchall())
+        return tuple(sorted({row[1] for row in rows}))
+
+    def forget(self, root: str) -> None:
+        self._database.write(lambda: self.delete(root))
+
+    def delete(self, root: str) -> None:
+        """As `forget`, inside a transaction of the caller."""
+        key = (storable(root),)
+        self._database.execute("DELETE FROM note_terms WHERE rowid IN (SELECT number FROM notes WHERE root = ?)", key)
+        self._database.execute("DELETE FROM notes WHERE root = ?", key)
+
+    def _with_sources(self, rows: Iterable[NoteRow]) -> tuple[Fact, ...]:
+        return tuple(_fact(row, self._database.execute(SOURCES_OF_ONE, (row[0],)).fetchall()) for row in rows)
+
+
+def _fact(row: NoteRow, sources: Iterable[SourceRow]) -> Fact:
+    _, fact_id, body, created_at_s, verified_at_s, use_count = row
+    rows = tuple(sources)
+    hashes = {path: sha256 for _, path, sha256, _ in rows}
+    changed = frozenset(path for _, path, _, is_changed in rows if is_changed)
+    return Fact(fact_id, body, hashes, changed, created_at_s, verified_at_s, use_count)
