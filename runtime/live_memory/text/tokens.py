@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from live_memory.text.calibration import Size
+
 CHARS_PER_TOKEN = 4  # prose and code in Latin script, across the providers' tokenizers
 WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
@@ -12,10 +14,13 @@ WIDE = re.compile(
 
 def estimate_tokens(text: str) -> int:
     """At least 1 for any text: four characters a token, and one a token for Chinese, Japanese and Korean."""
-    if not text:
-        return 0
+    return size_of(text).tokens
+
+
+def size_of(text: str) -> Size:
+    """The estimate by script."""
     wide_chars = 0 if text.isascii() else sum(len(run) for run in WIDE.findall(text))
-    return wide_chars + -(-(len(text) - wide_chars) // CHARS_PER_TOKEN)
+    return Size(-(-(len(text) - wide_chars) // CHARS_PER_TOKEN), wide_chars)
 
 
 def truncate_to_tokens(text: str, max_tokens: int) -> str:
