@@ -109,15 +109,25 @@ def test_clear_forgets_one_window_and_no_account(store: Store) -> None:
 
 
 def test_accounts_add_up_by_root_and_day(store: Store) -> None:
-    account = Account(1, 2, Usage(3, 4, 5, 6), 0.25, 1)
+    account = Account(1, 2, Usage(3, 4, 5, 6), 0.25, 1, 0.5)
     for root, at_s in ((ROOT, DAY_S), (ROOT, DAY_S), (ROOT, DAY_S + 86_400), ("/other", DAY_S)):
         assert store.record(root, Answered(account, at_s)) is None
-    assert store.account(ROOT, "2027-01-15") == Account(2, 4, Usage(6, 8, 10, 12), 0.5, 2)
+    assert store.account(ROOT, "2027-01-15") == Account(2, 4, Usage(6, 8, 10, 12), 0.5, 2, 1.0)
     assert store.account(ROOT).questions == 3
     assert store.account(day="2027-01-15").questions == 3
-    assert store.account() == Account(4, 8, Usage(12, 16, 20, 24), 1.0, 4)
+    assert store.account() == Account(4, 8, Usage(12, 16, 20, 24), 1.0, 4, 2.0)
     assert store.account("/nowhere") == Account()
     assert store.load(ROOT) is None
+
+
+def test_what_is_spent_in_the_background_is_told_apart_and_counts_in_the_whole(store: Store) -> None:
+    store.record(ROOT, answered("q"))
+    store.charge(ROOT, "compaction", Account(requests=1, cost_usd=0.25), DAY_S)
+    store.charge(ROOT, "keep-warm", Account(requests=2, cost_usd=0.5), DAY_S)
+    store.charge(ROOT, "keep-warm", Account(requests=1, cost_usd=0.5), DAY_S)
+    assert store.account(ROOT, purpose="keep-warm") == Account(requests=3, cost_usd=1.0)
+    assert store.account(purpose="question") == Account(questions=1)
+    assert store.account(day="2027-01-15") == Account(questions=1, requests=4, cost_usd=1.25)
 
 
 def test_names_that_are_no_valid_unicode_are_kept_apart(store: Store) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
-from live_memory.llm.base import Usage
+from live_memory.llm.base import Purpose, Usage
 from live_memory.notes.note import Fact
 from live_memory.store.notes import Notes
 from live_memory.window.files import FileContext, Observation
@@ -21,14 +21,15 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What one question, or all questions of some days, took. `unpriced` counts the questions without a known price,
-    which `cost_usd` therefore leaves out."""
+    """What one question, or all requests of some days, took. `unpriced` counts the questions without a known price,
+    which `cost_usd` therefore leaves out; `saved_usd` is how much more the same would have cost without any cache."""
 
     questions: int = 0
     requests: int = 0
     usage: Usage = NO_USAGE
     cost_usd: float = 0.0
     unpriced: int = 0
+    saved_usd: float = 0.0
 
     def __add__(self, other: Account) -> Account:
         return Account(
@@ -37,6 +38,7 @@ class Account:
             self.usage + other.usage,
             self.cost_usd + other.cost_usd,
             self.unpriced + other.unpriced,
+            self.saved_usd + other.saved_usd,
         )
 
 
@@ -70,7 +72,7 @@ def first_id(window: Window, last_id: int) -> int:
 
 
 class Store(Protocol):
-    """Windows by root (a canonical path as text), accounts by root and UTC day (`YYYY-MM-DD`)."""
+    """Windows by root (a canonical path as text), accounts by root, UTC day (`YYYY-MM-DD`) and purpose."""
 
     @property
     def notice(self) -> str:
@@ -108,14 +110,18 @@ class Store(Protocol):
         ...
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
-        """Save all of `answered`, or nothing, and return its exchange with its id."""
+        """Save all of `answered`, or nothing, and return its exchange with its id. Its account is a question's."""
+        ...
+
+    def charge(self, root: str, purpose: Purpose, account: Account, at_s: float) -> None:
+        """Enter what was spent for another purpose than a question."""
         ...
 
     def clear(self, root: str) -> None:
         """Forget the window of `root` and its facts; accounts stay."""
         ...
 
-    def account(self, root: str = "", day: str = "") -> Account:
+    def account(self, root: str = "", day: str = "", purpose: Purpose | Literal[""] = "") -> Account:
         """The sum over the days of `root`; empty names mean all of them."""
         ...
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from live_memory.llm.base import Purpose
 from live_memory.notes.note import Fact
 from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
 from live_memory.store.in_memory_notes import InMemoryNotes
@@ -34,7 +36,7 @@ class InMemoryStore:
     notice: str = ""
     notes: Notes = field(default_factory=InMemoryNotes)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
-    _accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
+    _accounts: dict[tuple[str, str, Purpose], Account] = field(default_factory=dict)
     _last_id: int = 0
 
     def load(self, root: str) -> SavedWindow | None:
@@ -91,8 +93,7 @@ class InMemoryStore:
         return saved
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
-        key = (root, utc_day(answered.at_s))
-        self._accounts[key] = self._accounts.get(key, Account()) + answered.account
+        self.charge(root, "question", answered.account, answered.at_s)
         if answered.exchange is None:
             return None
         self._last_id += 1
@@ -102,12 +103,17 @@ class InMemoryStore:
         shelf.files.update(Window("", files=shelf.files).with_read(answered.files).files)
         return saved
 
+    def charge(self, root: str, purpose: Purpose, account: Account, at_s: float) -> None:
+        key = (root, utc_day(at_s), purpose)
+        self._accounts[key] = self._accounts.get(key, Account()) + account
+
     def clear(self, root: str) -> None:
         self._shelves.pop(root, None)
         self.notes.forget(root)
 
-    def account(self, root: str = "", day: str = "") -> Account:
-        rows = (a for (r, d), a in self._accounts.items() if root in ("", r) and day in ("", d))
+    def account(self, root: str = "", day: str = "", purpose: Purpose | Literal[""] = "") -> Account:
+        wanted = (root, day, purpose)
+        rows = (a for key, a in self._accounts.items() if all(w in ("", k) for w, k in zip(wanted, key, strict=True)))
         return sum(rows, Account())
 
     def size_bytes(self) -> int:

@@ -86,6 +86,29 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     NOTES_STEP,
+    (
+        """CREATE TABLE accounts_by_purpose (
+            root TEXT NOT NULL,
+            day TEXT NOT NULL,
+            purpose TEXT NOT NULL,
+            questions INTEGER NOT NULL,
+            requests INTEGER NOT NULL,
+            input_tokens INTEGER NOT NULL,
+            output_tokens INTEGER NOT NULL,
+            cache_read_tokens INTEGER NOT NULL,
+            cache_write_tokens INTEGER NOT NULL,
+            cost_usd REAL NOT NULL,
+            unpriced INTEGER NOT NULL,
+            saved_usd REAL NOT NULL,
+            PRIMARY KEY (root, day, purpose)
+        ) WITHOUT ROWID""",
+        """INSERT INTO accounts_by_purpose
+            SELECT root, day, 'question', questions, requests, input_tokens, output_tokens, cache_read_tokens,
+                cache_write_tokens, cost_usd, unpriced, 0 FROM accounts""",
+        "DROP TABLE accounts",
+        "ALTER TABLE accounts_by_purpose RENAME TO accounts",
+        "CREATE INDEX accounts_by_day ON accounts (day)",
+    ),
 )
 
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Literal
 
-from live_memory.llm.base import Usage
+from live_memory.llm.base import Purpose, Usage
 from live_memory.notes.note import Fact
 from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
 from live_memory.store.database import Database, storable
@@ -16,8 +17,8 @@ from live_memory.store.sqlite_notes import SqliteNotes
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
-CHARGE = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (root, day) DO UPDATE SET
+CHARGE = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (root, day, purpose) DO UPDATE SET
         questions = questions + excluded.questions,
         requests = requests + excluded.requests,
         input_tokens = input_tokens + excluded.input_tokens,
@@ -25,10 +26,12 @@ CHARGE = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
         cost_usd = cost_usd + excluded.cost_usd,
-        unpriced = unpriced + excluded.unpriced"""
+        unpriced = unpriced + excluded.unpriced,
+        saved_usd = saved_usd + excluded.saved_usd"""
 ACCOUNT = """SELECT total(questions), total(requests), total(input_tokens), total(output_tokens),
-        total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced)
-    FROM accounts WHERE (?1 = '' OR root = ?1) AND (?2 = '' OR day = ?2)"""
+        total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced),
+        total(saved_usd)
+    FROM accounts WHERE (?1 = '' OR root = ?1) AND (?2 = '' OR day = ?2) AND (?3 = '' OR purpose = ?3)"""
 
 FILE_COLUMNS = (
     "path, sha256, size_bytes, mtime_ns, read_at_s, origin, state, content, used_at_s"  # as FileContext's fields
@@ -110,10 +113,14 @@ class SqliteStore:
 
     def record(self, root: str, answered: Answered) -> Exchange | None:
         def work() -> Exchange | None:
-            self._database.execute(CHARGE, _account_row(root, answered))
+            self._database.execute(CHARGE, _account_row(root, "question", answered.account, answered.at_s))
             return self._append(storable(root), answered)
 
         return self._database.write(work)
+
+    def charge(self, root: str, purpose: Purpose, account: Account, at_s: float) -> None:
+        row = _account_row(root, purpose, account, at_s)
+        self._database.write(lambda: self._database.execute(CHARGE, row))
 
     def clear(self, root: str) -> None:
         def work() -> None:
@@ -122,10 +129,10 @@ class SqliteStore:
 
         self._database.write(work)
 
-    def account(self, root: str = "", day: str = "") -> Account:
-        row = self._database.read(lambda: self._database.execute(ACCOUNT, (storable(root), day)).fetchone())
+    def account(self, root: str = "", day: str = "", purpose: Purpose | Literal[""] = "") -> Account:
+        row = self._database.read(lambda: self._database.execute(ACCOUNT, (storable(root), day, purpose)).fetchone())
         questions, requests, *tokens = (int(number) for number in row[:6])
-        return Account(questions, requests, Usage(*tokens), float(row[6]), int(row[7]))
+        return Account(questions, requests, Usage(*tokens), float(row[6]), int(row[7]), float(row[8]))
 
     def size_bytes(self) -> int:
         return self._database.size_bytes()
@@ -221,8 +228,8 @@ def _entry(entry_id: int, kind: str, text: str, answer: str, sources: str) -> En
     return Exchange(entry_id, text, answer, tuple((path, sha256) for path, sha256 in json.loads(sources)))
 
 
-def _account_row(root: str, answered: Answered) -> tuple[str | float, ...]:
-    account, usage = answered.account, answered.account.usage
+def _account_row(root: str, purpose: Purpose, account: Account, at_s: float) -> tuple[str | float, ...]:
+    usage = account.usage
     tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    day = utc_day(answered.at_s)
-    return (storable(root), day, account.questions, account.requests, *tokens, account.cost_usd, account.unpriced)
+    spent = (account.questions, account.requests, *tokens, account.cost_usd, account.unpriced, account.saved_usd)
+    return (storable(root), utc_day(at_s), purpose, *spent)
