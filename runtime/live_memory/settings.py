@@ -96,6 +96,33 @@ class Settings:
         "What models may cost in a day (UTC), over all workspaces; above it, answers are passages. 0 sets no limit.",
         minimum=0,
     )
+    daily_budget_tokens: int = setting(
+        0,
+        "How many tokens models may take in a day (UTC), those read from a cache not counted; above it, answers are "
+        "passages. 0 sets no limit.",
+        minimum=0,
+    )
+    background_budget_ratio: float = setting(
+        0.25,
+        "The share of the daily budgets that work may take which no question waits for; 0 allows no such work.",
+        minimum=0,
+        maximum=1,
+    )
+    keep_warm: bool = setting(
+        False,
+        "Ask the provider for one token now and then, so that its cache keeps the window while nobody asks; stops where "
+        "that has cost as much as writing the window again.",
+    )
+    keep_warm_interval_s: int = setting(
+        0, "Seconds between two such requests; 0 takes what suits the provider's cache.", minimum=0
+    )
+    keep_warm_max_idle_s: int = setting(
+        1800, "How long after its last question a window is kept warm at most.", minimum=0
+    )
+    trace_prompts: str = setting(
+        "",
+        "A folder into which every request to a model is written, for `live-memory doctor prompts`; empty writes none.",
+    )
 
     # Questions
     default_timeout_s: float = setting(
@@ -119,6 +146,10 @@ class Settings:
     max_parallel_queries: int = setting(8, "How many questions run at once on one workspace.", minimum=1, maximum=256)
     max_queued_questions: int = setting(
         256, "How many questions may wait on one workspace before the next is turned away.", minimum=0, maximum=4096
+    )
+    async_tools: bool = setting(
+        False,
+        "Offer two more MCP tools, one that takes a question and returns at once, and one that fetches its answer later.",
     )
 
     # Window
@@ -146,6 +177,24 @@ class Settings:
     )
     summary_model: str = setting(
         "", "The provider's model that distils what leaves the window; empty takes the one that answers."
+    )
+
+    reuse_answers: bool = setting(
+        True, "Give the answer of before to a question asked again while no file that it rests on has changed."
+    )
+    passive_ingestion: bool = setting(True, "Learn from the files that Claude reads and edits.")
+    passive_max_file_bytes: int = setting(
+        262144, "The largest file whose text the window takes over without having asked for it.", minimum=0
+    )
+    file_globs: str = setting(
+        "",
+        "The files to learn from, as patterns like `docs/*.md` parted by commas, where `*` also crosses `/`; empty means all.",
+    )
+    preload_globs: str = setting(
+        "", "The files that a window knows from its beginning, as globs like `docs/**/*.md` parted by commas."
+    )
+    preload_max_total_bytes: int = setting(
+        1048576, "How much preload_globs may bring; never more than fits below compaction_floor.", minimum=0
     )
 
     # Workspaces

@@ -13,11 +13,13 @@ from live_memory.agent import wording
 from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.equipment import Equipment
+from live_memory.agent.ingest import FileNotice, Ingest, Scope
 from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
 from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
+from live_memory.agent.spend import Spend
 from live_memory.agent.statistics import account_figures, window_figures
-from live_memory.agent.trees import directory_tree, tree_tokens
+from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError, StoreError
 from live_memory.settings import Configuration
@@ -28,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 ROOT_TIMEOUT_S = 5.0  # for a folder on a file system that hangs
 RESET_TREE_S = 60.0
+INGEST_TIMEOUT_S = 10.0
 MAX_LOADED = 32  # windows kept in memory; the store has them all
 CHOICE_TIMEOUT_S = 5.0
 RECHOOSE_S = 30.0  # how often a desk without a model looks whether there is one by now
@@ -52,6 +55,7 @@ class QuestionDesk:
         self._read_configuration = read_configuration
         self._models = models
         self._store = store
+        self._spend = Spend(store, equipment.clock)
         self._equipment = equipment
         self._clock = equipment.clock
         self._started_s = self._clock.monotonic_s()
@@ -67,6 +71,7 @@ class QuestionDesk:
         """The answer, within the time limit; QuestionError when the question cannot be taken. Cancelling the call
         ends the work and commits nothing."""
         asked = Asked(_cleaned(question), self._clock.monotonic_s(), on_progress)
+        self._spend.note_client()
         if self._is_closing:
             raise QuestionError("draining", "The server is shutting down: ask again in a moment.", status=503)
         task = asyncio.current_task()
@@ -94,7 +99,7 @@ class QuestionDesk:
         root = canonical_root(cwd, self._configuration.home, self._configuration.settings) if cwd else None
         workspace = self._workspaces.get(root) if root else None
         if root and workspace is None:
-            workspace = Workspace(root, self._store, self._clock, self._configuration.settings)
+            workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
         day = utc_day(self._clock.wall_s())
         return (
             figures
@@ -115,11 +120,31 @@ class QuestionDesk:
         if seat.model is None:
             return  # passages need no window
         workspace = self._workspace(await self._root(cwd))
-        async with workspace.loading:
-            if workspace.window is None:
-                max_tokens = tree_tokens(seat, seat.budget(seat.answer_tokens(0)))
-                tree = await directory_tree(self._equipment, workspace.root, max_tokens, RESET_TREE_S)
-                workspace.window = workspace.begin(tree)
+        budget = seat.budget(seat.answer_tokens(0))
+        await Upkeep(workspace, self._equipment, seat, budget).load(RESET_TREE_S, on_begin=lambda: None)
+
+    async def observe(self, notice: FileNotice) -> int:
+        """Learn from files that others worked with, for the next question; how many brought something new. QuestionError
+        for a cwd that is no workspace."""
+        settings = self._configuration.settings
+        root = await self._root(notice.cwd)
+        if not settings.passive_ingestion:
+            return 0
+        workspace = self._workspace(root)
+        async with workspace.ingesting:
+            known = workspace.known_window()
+            ingest = Ingest(self._equipment.files, root, Scope.of(settings), self._clock.wall_s())
+            try:
+                seen = await self._equipment.threads.run(
+                    INGEST_TIMEOUT_S, ingest.observations, notice, (*known.files, *known.pending)
+                )
+            except TimeoutError:
+                raise QuestionError(
+                    "busy", f"The files of {root} do not answer: tell again later.", status=503
+                ) from None
+            count = workspace.observe(seen)
+        logger.info("observed root=%s paths=%d new=%d", root, len(notice.paths), count)
+        return count
 
     def reload(self) -> Configuration:
         """Take over changed settings, keeping every window; ConfigError keeps what was in force."""
@@ -169,8 +194,8 @@ class QuestionDesk:
             run = QuestionRun(asked, workspace, seat, self._equipment)
             if seat.model is None:
                 return await run.answer_by_passages(wording.no_model(seat.why))
-            if self._is_spent(seat):
-                return await run.answer_by_passages(wording.spent(seat.settings.daily_budget_usd))
+            if reason := self._spend.refusal(seat):
+                return await run.answer_by_passages(reason)
             return await run.answer_by_model(seat.model)
         except StoreError as error:
             logger.exception("no window root=%s", workspace.root)
@@ -212,12 +237,6 @@ class QuestionDesk:
             if seat.model is not None:
                 await seat.model.close()
 
-    def _is_spent(self, seat: ModelSeat) -> bool:
-        cap_usd = seat.settings.daily_budget_usd
-        if not cap_usd or seat.is_on_subscription:
-            return False
-        return self._store.account(day=utc_day(self._clock.wall_s())).cost_usd >= cap_usd
-
     async def _root(self, cwd: str) -> Path:
         """The canonical root, looked up in a thread; questions from one folder keep their order of arrival."""
         configuration = self._configuration
@@ -237,7 +256,7 @@ class QuestionDesk:
                 idle = [each for each in self._workspaces.values() if each.is_idle]
                 if idle:
                     del self._workspaces[min(idle, key=lambda each: each.used_at_s).root]
-            workspace = Workspace(root, self._store, self._clock, self._configuration.settings)
+            workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
             self._workspaces[root] = workspace
         return workspace
 

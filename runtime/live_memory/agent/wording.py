@@ -53,7 +53,14 @@ def waited_in_vain(timeout_s: float) -> str:
     )
 
 
-def spent(cap_usd: float) -> str:
+def spent_tokens(cap_tokens: int) -> str:
+    return (
+        f"No model answered, because today's budget of {cap_tokens:,} tokens is spent: it is renewed at midnight UTC; "
+        "raise daily_budget_tokens to go on now."
+    )
+
+
+def spent_usd(cap_usd: float) -> str:
     return (
         f"No model answered, because today's budget of ${cap_usd:g} is spent: it is renewed at midnight UTC; "
         "raise daily_budget_usd to go on now."
