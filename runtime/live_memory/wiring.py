@@ -7,13 +7,15 @@ from pathlib import Path
 from live_memory import settings
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
-from live_memory.agent.explorers import Explorers, FileSight, Threads
+from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock
+from live_memory.explore import held_files
 from live_memory.explore.jail import read_text
 from live_memory.explore.passages import find_passages, render_passages
 from live_memory.explore.toolbox import TOOL_SPECS, run_tool
 from live_memory.explore.tree import directory_tree
+from live_memory.explore.walk import is_ignored
 from live_memory.llm.choice import Choice, choose, connect
 from live_memory.settings import Configuration
 from live_memory.store.sqlite import SqliteStore
@@ -34,13 +36,25 @@ def assemble(
         lambda: settings.load(data_dir),
         Models(_chosen, connect, model_absence),
         SqliteStore(data_dir / DATABASE_FILE),
-        Equipment(explorers(), Threads(), clock),
+        Equipment(explorers(), Threads(), clock, tree_files()),
     )
 
 
 def explorers() -> Explorers:
     """The explorers of the explore package, as the agent knows them."""
     return Explorers(TOOL_SPECS, run_tool, directory_tree, _found_passages, _looked_at)
+
+
+def tree_files() -> TreeFiles:
+    """The files of a tree as the explore package reads them."""
+    return TreeFiles(
+        held_files.locate,
+        held_files.read,
+        held_files.prepare,
+        held_files.signature,
+        is_ignored,
+        held_files.matching,
+    )
 
 
 def _chosen(configuration: Configuration, now_s: float) -> Choice:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from live_memory import wiring
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
@@ -127,7 +128,7 @@ def make_scene(
         lambda: configuration,
         Models(lambda _configuration, _now_s: chosen, lambda _choice: speaker, backoff=Backoff(sleep=no_wait)),
         kept,
-        Equipment(tree.explorers(), Threads(4), clock or SystemClock()),
+        Equipment(tree.explorers(), Threads(4), clock or SystemClock(), wiring.tree_files()),
     )
     return Scene(root, desk, speaker, kept, tree, configuration)
 

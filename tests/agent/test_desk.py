@@ -628,7 +628,7 @@ async def test_a_subfolder_and_a_link_are_the_same_workspace(tmp_path: Path) -> 
     scene = make_scene(tmp_path, [GROUNDED, GROUNDED, GROUNDED])
     (tmp_path / "link").symlink_to(scene.root)
     for cwd in (scene.root, scene.root / "docs", tmp_path / "link" / "docs"):
-        await scene.desk.ask(Question("Where?", str(cwd)))
+        await scene.desk.ask(Question(f"Where, seen from {cwd}?", str(cwd)))
     assert scene.requests()[2].prompt.prefix_turns == 4
     assert scene.tree.trees_made == 1
 

@@ -36,7 +36,7 @@ def desk_over(tmp_path: Path, model: ScriptedModel) -> QuestionDesk:
         lambda: chosen,
         Models(lambda _configuration, _now_s: choice, lambda _choice: model),
         SqliteStore(tmp_path / wiring.DATABASE_FILE),
-        Equipment(wiring.explorers(), Threads(), SystemClock()),
+        Equipment(wiring.explorers(), Threads(), SystemClock(), wiring.tree_files()),
     )
 
 

@@ -102,7 +102,7 @@ class Place:
             lambda: configuration,
             Models(lambda _configuration, _now_s: choice, lambda _choice: model),
             store,
-            Equipment(wiring.explorers(), Threads(), SystemClock()),
+            Equipment(wiring.explorers(), Threads(), SystemClock(), wiring.tree_files()),
         )
 
 

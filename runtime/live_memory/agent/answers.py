@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from live_memory.explore.base import FileStamp
 from live_memory.llm.base import Usage
 
 CitationState: TypeAlias = Literal["FRESH", "STALE", "UNVERIFIED"]
@@ -23,12 +24,14 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A place that an answer names. `path` is relative to the root where it could be resolved; a place without line
-    numbers has `line_start` 0. FRESH: exists, unchanged since it was read; STALE: changed since; else UNVERIFIED."""
+    numbers has `line_start` 0. FRESH: exists, unchanged since it was read; STALE: changed since; else UNVERIFIED.
+    `stamp` is of the file as it was found, where it was found."""
 
     path: str
     line_start: int
     line_end: int
     state: CitationState
+    stamp: FileStamp | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, object]:
         return {"path": self.path, "line_start": self.line_start, "line_end": self.line_end, "state": self.state}
@@ -37,7 +40,7 @@ class Citation:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer and its account. `usage` sums over all requests of the question; `cost_usd` is None where no price is
-    known; `is_metered` is False on a subscription, which is not billed by tokens."""
+    known; `is_metered` is False on a subscription, which is not billed by tokens; `is_reused` marks an answer given before."""
 
     text: str
     model: str
@@ -51,6 +54,7 @@ class Answer:
     context_used_tokens: int
     context_max_tokens: int
     citations: tuple[Citation, ...]
+    is_reused: bool = False
 
     @property
     def context_ratio(self) -> float:
@@ -78,7 +82,7 @@ class Answer:
                 "ratio": round(self.context_ratio, 4),
             },
             "citations": [citation.to_json() for citation in self.citations],
-        }
+        } | ({"reused": True} if self.is_reused else {})
 
     def with_trailer(self) -> str:
         """The text for a calling model: the answer, and one line of account below it."""
@@ -89,6 +93,7 @@ class Answer:
         states = Counter(citation.state for citation in self.citations)
         return " ".join(
             (
+                *(("reused=yes",) if self.is_reused else ()),
                 f"model={self.model}",
                 f"latency={self.latency_ms / 1000:.1f}s",
                 f"tokens={self.usage.prompt_tokens}/{self.usage.output_tokens}(in/out)",

@@ -52,7 +52,7 @@ class _Checker:
         for path in self._readings(reference.paths):
             if (sight := self._sight(path)) is not None:
                 state = self._state(reference, sight)
-                return Citation(sight.stamp.path, reference.line_start, reference.line_end, state)
+                return Citation(sight.stamp.path, reference.line_start, reference.line_end, state, sight.stamp)
         return Citation(reference.paths[-1], reference.line_start, reference.line_end, "UNVERIFIED")
 
     def _state(self, reference: Reference, sight: FileSight) -> CitationState:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
-from live_memory.explore.base import FileStamp, ToolOutput
+from live_memory.explore.base import FileSignature, FileStamp, SeenText, ToolOutput
 from live_memory.window.messages import ToolSpec
 
 THREADS = 16  # explorers at work at once, over all questions; the others wait
@@ -36,6 +36,23 @@ class Explorers:
     directory_tree: Callable[[Path, int], str]
     find_passages: Callable[[Path, str], str]
     look_at: Callable[[Path, str], FileSight]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFiles:
+    """The files of a tree, for what the window holds of them; paths as `locate` gives them, below a canonical root.
+
+    `locate` and `read` (with the most bytes that it takes) raise ToolRefusal; `signature` is None where no file is;
+    `prepare` makes of a text from elsewhere what `read` would have given, ToolRefusal for none that is kept; `matching`
+    gives the files that globs name, those of the first glob first.
+    """
+
+    locate: Callable[[Path, str], str]
+    read: Callable[[Path, str, int], SeenText]
+    prepare: Callable[[str, str, int], SeenText]
+    signature: Callable[[Path, str], FileSignature | None]
+    is_ignored: Callable[[Path, str], bool]
+    matching: Callable[[Path, Sequence[str]], Iterable[str]]
 
 
 class Threads:

@@ -15,15 +15,15 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
 from live_memory.agent.passage_search import PassageSearch
 from live_memory.agent.prompting import prompt_text, render_hints
+from live_memory.agent.reuse import REMARK, answer_of_before, files_of, sources_of
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.toolbelt import Toolbelt
-from live_memory.agent.trees import directory_tree, tree_tokens
+from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import ModelError, QuestionError, StoreError
 from live_memory.llm.base import Model, Usage
 from live_memory.store.base import Account, Answered
 from live_memory.text.secrets import redact
-from live_memory.window.files import FileContext
 from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
 from live_memory.window.rounds import cut_text, turns_tokens
 from live_memory.window.window import Exchange, Window
@@ -34,7 +34,7 @@ MAX_RESERVE_S = 15.0  # kept back for the answer that is asked for when the time
 RESERVE_RATIO = 0.25
 COLD_SEARCH_S = 3.0  # how long a cold question waits for its passages
 LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
-TREE_TIMEOUT_S = 20.0
+LOAD_TIMEOUT_S = 20.0  # for the directory tree, and for documents
 PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
 PASSAGES_RATIO = 0.125  # of the window that the passages in the hints may take
 QUESTION_RATIO = 0.5  # of the window that a question may take
@@ -59,6 +59,8 @@ class Draft:
     kept_text: str | None = None
     timed_out: bool = False
     model: str = "passages"
+    is_reusable: bool = False
+    is_reused: bool = False
 
 
 class QuestionRun:
@@ -85,9 +87,8 @@ class QuestionRun:
         preparing = asyncio.create_task(self._prepare(model))
         try:
             await self._load_window()
-            await preparing
             generation = self._workspace.generation
-            draft = await self._ask_model(model)
+            draft = self._answer_of_before(model) or await self._ask_model(model, preparing)
             return await self._finished(draft, generation)
         except asyncio.CancelledError:
             self._charge_unanswered()
@@ -112,19 +113,8 @@ class QuestionRun:
                 await model.prepare()
 
     async def _load_window(self) -> None:
-        """Make sure that the window is there and small enough for this model."""
+        """Make sure that the window is there, knows what changed, and is small enough for this model."""
         workspace, budget = self._workspace, self._seat.budget(self._answer_tokens)
-        max_tokens = tree_tokens(self._seat, budget)
-        async with workspace.loading:
-            if workspace.window is None:
-                workspace.window = workspace.saved_window(max_tokens)
-            if workspace.window is None:
-                self._search.start()
-                self._on_progress("Reading the directory tree")
-                timeout_s = min(TREE_TIMEOUT_S, self._left_s() / 2)
-                tree = await directory_tree(self._equipment, workspace.root, max_tokens, timeout_s)
-                workspace.window = workspace.begin(tree)
-        specs = self._equipment.explorers.specs
         question_tokens = turns_tokens((trailing_turn(self._question.text, ""),))
         if question_tokens > budget.max_tokens * QUESTION_RATIO:
             raise QuestionError(
@@ -133,9 +123,26 @@ class QuestionRun:
                 "name files rather than paste them.",
                 status=413,
             )
-        workspace.make_room(budget, fixed_tokens(prompt_text("system"), workspace.window, specs) + question_tokens)
+        upkeep = Upkeep(workspace, self._equipment, self._seat, budget)
+        await upkeep.load(min(LOAD_TIMEOUT_S, self._left_s() / 2), self._on_begin)
+        await upkeep.refresh(self._left_s() / 2)
+        fixed = fixed_tokens(prompt_text("system"), workspace.known_window(), self._equipment.explorers.specs)
+        workspace.make_room(budget, fixed + question_tokens)
 
-    async def _ask_model(self, model: Model) -> Draft:
+    def _on_begin(self) -> None:
+        self._search.start()
+        self._on_progress("Reading the directory tree")
+
+    def _answer_of_before(self, model: Model) -> Draft | None:
+        """The answer to the same question, while it still holds."""
+        window = self._workspace.window
+        if window is None or not self._seat.settings.reuse_answers:
+            return None
+        before = answer_of_before(window, self._question.text, self._answer_tokens)
+        return Draft(f"{before.answer}\n\n{REMARK}", model=model.name, is_reused=True) if before else None
+
+    async def _ask_model(self, model: Model, preparing: asyncio.Task[None]) -> Draft:
+        await preparing
         async with self._workspace.gate.passed(self._left_s() * PATIENCE_RATIO) as on_reply:
             window = self._workspace.window or Window("")
             passages = await self._passages_ahead(window)
@@ -198,7 +205,7 @@ class QuestionRun:
             return Draft(wording.passages_answer(reason, await self._search.passages(self._search_s())))
         if ending == "cut":
             return Draft(f"{text}\n\n{wording.cut(self._answer_tokens)}", text, model=model.name)
-        return Draft(text, text, model=model.name)
+        return Draft(text, text, model=model.name, is_reusable=True)
 
     async def _failed(self, model: Model, error: ModelError) -> Draft:
         assert self._inquiry is not None
@@ -213,7 +220,7 @@ class QuestionRun:
         citations = await self._citations(draft.text)
         text = draft.text
         try:
-            self._workspace.commit(self._answered(draft), generation)
+            self._workspace.commit(self._answered(draft, citations), generation)
         except StoreError as error:
             logger.exception("answer not saved root=%s", self._workspace.root)
             text = f"{text}\n\n{wording.not_saved(error)}"
@@ -250,15 +257,14 @@ class QuestionRun:
             unpriced=int(cost_usd is None and not self._seat.is_on_subscription),
         )
 
-    def _answered(self, draft: Draft) -> Answered:
+    def _answered(self, draft: Draft, citations: tuple[Citation, ...]) -> Answered:
         at_s = self._clock.wall_s()
         if draft.kept_text is None:
             return Answered(self._account(), at_s)
-        files = tuple(
-            FileContext(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s)
-            for stamp in self._toolbelt.files.values()
-        )
-        return Answered(self._account(), at_s, Exchange(0, self._question.text, draft.kept_text), files)
+        read = self._toolbelt.files.values()
+        sources = sources_of(citations, read, self._toolbelt.names) if draft.is_reusable else ()
+        exchange = Exchange(0, self._question.text, draft.kept_text, sources)
+        return Answered(self._account(), at_s, exchange, files_of(citations, read, at_s))
 
     def _answer(self, draft: Draft, citations: tuple[Citation, ...]) -> Answer:
         inquiry, window = self._inquiry, self._workspace.window
@@ -277,6 +283,7 @@ class QuestionRun:
             context_used_tokens=used_tokens,
             context_max_tokens=self._seat.budget(self._answer_tokens).max_tokens if window else 0,
             citations=citations,
+            is_reused=draft.is_reused,
         )
 
     async def _citations(self, text: str) -> tuple[Citation, ...]:

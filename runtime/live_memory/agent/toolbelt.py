@@ -40,11 +40,13 @@ class Toolbelt:
     root: Path
     files: dict[str, FileStamp] = field(default_factory=dict)
     calls: int = 0
+    names: set[str] = field(default_factory=set)
     _memory: dict[CallKey, Outcome] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[ToolCall], timeout_s: float, room_tokens: int) -> tuple[ToolResult, ...]:
         """A result for each call, in order, together within `room_tokens` where that is no less than they need to make sense."""
         self.calls += len(calls)
+        self.names.update(call.name for call in calls)
         keys = [call_key(call) for call in calls]
         unknown = [key for key in dict.fromkeys(keys) if key not in self._memory]
         outcomes = await asyncio.gather(*(self._outcome(name, arguments, timeout_s) for name, arguments in unknown))

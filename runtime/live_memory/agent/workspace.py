@@ -5,45 +5,55 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from live_memory.agent.admission import Admission, PrefixGate
-from live_memory.clock import Clock
+from live_memory.agent.equipment import Equipment
+from live_memory.agent.freshness import Freshness
 from live_memory.errors import StoreError
 from live_memory.settings import Settings
 from live_memory.store.base import Answered, Store
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.budget import Budget, first_entry_to_keep
+from live_memory.window.deltas import changed_paths, settle, with_room
+from live_memory.window.files import Observation
 from live_memory.window.window import Window
 
 logger = logging.getLogger(__name__)
 
 TREE_MAX_AGE_S = 86400.0  # by then every provider has dropped the prefix, and a new tree costs nothing more
+PENDING_MAX_TOKENS = 500_000  # of the texts that wait for a question, which may never come
 TREE_SLACK_RATIO = 1.25  # how far a kept tree may be above what it may take, before it is made anew
 
 
 class Workspace:
     """The memory of one root. Every change to the window is one synchronous step: fork, work, then commit."""
 
-    def __init__(self, root: Path, store: Store, clock: Clock, settings: Settings) -> None:
+    def __init__(self, root: Path, store: Store, equipment: Equipment, settings: Settings) -> None:
         self.root = root
         self.key = str(root)
         self.cache_key = hashlib.sha256(self.key.encode("utf-8", "backslashreplace")).hexdigest()[:32]
         self.window: Window | None = None
         self.generation = 0  # grows when the window is forgotten: what was asked of the old one stays out of the new
-        self.gate = PrefixGate(clock)
+        self._clock = equipment.clock
+        self.gate = PrefixGate(self._clock)
         self.loading = asyncio.Lock()
-        self.used_at_s = clock.monotonic_s()
+        self.ingesting = asyncio.Lock()  # notices are taken in the order they came
+        self.freshness = Freshness(equipment.files, root)
+        self.demote: Callable[[str, str | None], object] = _nothing_to_demote
+        self._unready: Window | None = None
+        self.used_at_s = self._clock.monotonic_s()
         self._store = store
-        self._clock = clock
         self._limits = (0, 0)
         self.admission = Admission(1, 0)
         self.limit(settings)
 
     @property
     def is_idle(self) -> bool:
-        return not self.admission.running and not self.admission.waiting and not self.loading.locked()
+        is_at_work = self.loading.locked() or self.ingesting.locked()
+        return not self.admission.running and not self.admission.waiting and not is_at_work
 
     def limit(self, settings: Settings) -> None:
         """Take over the limits in `settings`; questions under way end under the old ones."""
@@ -56,23 +66,66 @@ class Workspace:
     def saved_window(self, tree_max_tokens: int) -> Window | None:
         """The window as the store has it; None when there is none, or its tree is too old or too large to go on with."""
         saved = self._store.load(self.key)
+        self._unready = saved.window if saved else None
         if saved is None or self._clock.wall_s() - saved.tree_at_s > TREE_MAX_AGE_S:
             return None
         if estimate_tokens(saved.window.tree) > tree_max_tokens * TREE_SLACK_RATIO:
             return None
         return saved.window
 
-    def begin(self, tree: str) -> Window:
-        """Give the window a new tree and render its frozen block anew; what it has learned so far stays."""
-        saved, now_s = self._store.load(self.key), self._clock.wall_s()
-        if saved is None:
-            window = Window(tree)
-            self._store.begin(self.key, window, now_s)
-        else:
-            window = replace(saved.window, tree=tree).refrozen()
-            self._store.refreeze(self.key, window, now_s)
+    def known_window(self) -> Window:
+        """The window as far as there is one: in memory, else as saved, else an empty one."""
+        if self.window is not None:
+            return self.window
+        if self._unready is None:
+            saved = self._store.load(self.key)
+            self._unready = saved.window if saved else Window("")
+        return self._unready
+
+    def begin(self, tree: str, seen: Iterable[Observation], max_tokens: int) -> None:
+        """Give the window a new tree, and render its frozen block anew with what is known and `seen` by now, of which new
+        texts take at most `max_tokens`."""
+        before = window = self.known_window()
+        for each in seen:
+            window = window.with_observation(each)
+        self._demote(before, window)
+        window = replace(window.with_deltas((), settle(window, max_tokens).files), tree=tree).refrozen()
+        self._store.refreeze(self.key, window, self._clock.wall_s())
+        self.window, self._unready = window, None
         self.gate.cool()
-        return window
+
+    def observe(self, seen: Iterable[Observation], based_on: Window | None = None) -> int:
+        """Keep for the next question what `seen` says that the window does not know, and return how many files that is.
+        What became known of a file after the window was `based_on` counts for more."""
+        before = now = self.known_window()
+        for each in seen:
+            if based_on is None or _is_same_file(each.path, before, based_on):
+                now = now.with_observation(each)
+        if now is before:
+            return 0
+        now = with_room(now, PENDING_MAX_TOKENS)
+        changed = changed_paths(before, now)
+        self._store.observe(self.key, {path: now.pending.get(path) for path in changed})
+        self._demote(before, now)
+        if self.window is None:
+            self._unready = now
+        else:
+            self.window = now
+        return len(changed)
+
+    def settle(self, max_tokens: int) -> None:
+        """Tell the window what is pending, within `max_tokens`: from now on it is part of the conversation."""
+        if self.window is None or not self.window.pending:
+            return
+        due = settle(self.window, max_tokens)
+        deltas = self._store.append_deltas(self.key, due.deltas, due.files, self._clock.wall_s())
+        self.window = self.window.with_deltas(deltas, due.files)
+
+    def _demote(self, before: Window, now: Window) -> None:
+        """Tell the notes which files are no longer, or again, what their facts rest on."""
+        for path in changed_paths(before, now):
+            known = now.pending.get(path) or now.files.get(path)
+            self.demote(path, None if known is None or known.state == "deleted" else known.sha256)
 
     def make_room(self, budget: Budget, fixed_tokens: int) -> None:
         """Leave the oldest exchanges out of the prompt, in one batch down to the floor, once the threshold is passed."""
@@ -109,6 +162,14 @@ class Workspace:
     def forget(self) -> None:
         """Drop the window, here and in the store."""
         self._store.clear(self.key)
-        self.window = None
+        self.window = self._unready = None
         self.generation += 1
         self.gate.cool()
+
+
+def _nothing_to_demote(_path: str, _sha256_now: str | None) -> None:
+    """Where no notes are kept."""
+
+
+def _is_same_file(path: str, one: Window, other: Window) -> bool:
+    return one.files.get(path) is other.files.get(path) and one.pending.get(path) is other.pending.get(path)

@@ -21,3 +21,21 @@ class ToolOutput:
 
     text: str
     files: tuple[FileStamp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileSignature:
+    """What tells, without a read, that a file may have changed since."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size_bytes: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenText:
+    """A file's text with its secrets taken out, and the stamp of its bytes."""
+
+    text: str
+    stamp: FileStamp

@@ -62,7 +62,7 @@ def walk(root: Path, start: str, left_out: Sequence[str] = (), max_depth: int = 
     while pending:
         folder, name, rules, depth = pending.popleft()
         entries = _entries(folder)
-        rules = _rules_of(folder, entries, rules)
+        rules = _rules_of(folder, {entry.name for entry in entries}, rules)
         for entry in entries:
             path = f"{name}/{entry.name}" if name else entry.name
             kind = _kind(entry)
@@ -103,12 +103,28 @@ def _rules_above(folder: Path) -> _Rules | None:
         return None
     for ancestor in reversed(folder.parents):
         if ancestor.is_relative_to(top):
-            rules = _rules_of(os.fspath(ancestor), _entries(os.fspath(ancestor)), rules)
+            rules = _rules_of(os.fspath(ancestor), _rule_files(ancestor), rules)
     return rules
 
 
-def _rules_of(folder: str, entries: list[os.DirEntry[str]], above: _Rules | None) -> _Rules | None:
-    names = {entry.name for entry in entries if entry.name in {".git", ".gitignore"}}
+def is_ignored(root: Path, path: str) -> bool:
+    """Whether git ignores the file at `path` (relative to the canonical `root`), by itself or with a folder above it."""
+    place, rules = checkout_top(root) or root, None
+    parts = (root / path).relative_to(place).parts
+    for depth, part in enumerate(parts, 1):
+        rules = _rules_of(os.fspath(place), _rule_files(place), rules)
+        place = place / part
+        if rules is not None and rules.is_ignored(os.fspath(place), "file" if depth == len(parts) else "folder"):
+            return True
+    return False
+
+
+def _rule_files(folder: Path) -> set[str]:
+    return {name for name in (".git", ".gitignore") if (folder / name).exists()}
+
+
+def _rules_of(folder: str, names: set[str], above: _Rules | None) -> _Rules | None:
+    """The rules that hold in a folder with these `names` in it, of which `.git` and `.gitignore` matter."""
     is_top = ".git" in names
     if not is_top and (above is None or ".gitignore" not in names):
         return above

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from live_memory.agent.answers import Question
+from live_memory.agent.ingest import Event, FileNotice
 from live_memory.errors import QuestionError
+
+MAX_NOTICED_PATHS = 1000
+# What hooks call it → what it means for the window.
+EVENTS: Mapping[str, Event] = {
+    "read": "touched",
+    "write": "touched",
+    "edit": "touched",
+    "change": "changed",
+    "add": "changed",
+    "unlink": "changed",
+    "delete": "changed",
+}
 
 
 def json_object(body: bytes) -> Mapping[str, object]:
@@ -32,6 +45,33 @@ def question(fields: Mapping[str, object]) -> Question:
     """The question in `fields` (`question`, `cwd`, `max_answer_tokens`); QuestionError names the first bad field."""
     text = required_text(fields, "question", "the question about the code, as a sentence")
     return Question(text, cwd(fields), _token_count(fields.get("max_answer_tokens")))
+
+
+def file_notice(fields: Mapping[str, object]) -> FileNotice:
+    """The notice in `fields` (`cwd`, `event`, `paths`, `contents`); QuestionError names the first bad field."""
+    event = EVENTS.get(required_text(fields, "event", "what happened: " + ", ".join(EVENTS)).strip().lower())
+    if event is None:
+        raise _bad_field("event must be one of " + ", ".join(EVENTS) + ".")
+    paths = fields.get("paths")
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
+        raise _bad_field("paths must be a list of the files' paths.")
+    if len(paths) > MAX_NOTICED_PATHS:
+        raise _bad_field(f"paths may name {MAX_NOTICED_PATHS} files at most; send the rest in another notice.")
+    return FileNotice(cwd(fields), event, tuple(paths), _contents(fields.get("contents"), paths))
+
+
+def _contents(value: object, paths: Sequence[str]) -> Mapping[str, str]:
+    """Texts by path: an object as it is, or a list in the order of `paths`, null where a text is missing."""
+    if value is None:
+        return {}
+    if isinstance(value, list) and len(value) == len(paths):
+        value = dict(zip(paths, value, strict=True))
+    if not isinstance(value, dict):
+        raise _bad_field("contents must be an object of texts by path, or a list of texts, one for each of paths.")
+    texts = {path: text for path, text in value.items() if text is not None}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise _bad_field("contents must hold texts only.")
+    return texts
 
 
 def cwd(fields: Mapping[str, object]) -> str:

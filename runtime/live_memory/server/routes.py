@@ -72,6 +72,12 @@ async def stats(state: ServerState, request: Request) -> Response:
     return json_response(state.desk.stats(request.query.get("cwd", "")))
 
 
+async def notify(state: ServerState, request: Request) -> Response:
+    """News of files that somebody read, wrote or changed."""
+    count = await state.desk.observe(bodies.file_notice(bodies.json_object(request.body)))
+    return json_response({"status": "noted", "observed": count})
+
+
 async def clear(state: ServerState, request: Request) -> Response:
     """Forget the window of a repository."""
     cwd = bodies.cwd(bodies.json_object(request.body))
@@ -108,6 +114,7 @@ ROUTES: Mapping[tuple[str, str], Route] = {
     ("POST", MCP_PATH): Route(mcp_elsewhere, "packages"),
     ("POST", "/ask"): Route(ask, "model"),
     ("GET", "/stats"): Route(stats, "nothing"),
+    ("POST", "/notify"): Route(notify, "desk"),
     ("POST", "/clear"): Route(clear, "desk"),
     ("POST", "/reset"): Route(reset, "desk"),
     ("POST", "/reload"): Route(reload, "nothing"),

@@ -4,7 +4,7 @@ gone. Pure."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -47,9 +47,22 @@ def settle(window: Window, max_tokens: int) -> Settlement:
     return Settlement((*deltas, notice) if notice else tuple(deltas), tuple(files))
 
 
-def taken_over(observations: Iterable[Observation]) -> tuple[FileContext, ...]:
-    """The files of `observations` as a window holds them that is about to be frozen."""
-    return tuple(_taken_over(each) for each in observations)
+def with_room(window: Window, max_tokens: int) -> Window:
+    """`window`, whose pending texts are cut down to half of `max_tokens` once they take more; the newest stay."""
+    if sum(_text_tokens(each) for each in window.pending.values()) <= max_tokens:
+        return window
+    left_tokens, pending = max_tokens // 2, dict(window.pending)
+    for each in sorted(window.pending.values(), key=lambda each: each.at_s, reverse=True):
+        left_tokens -= _text_tokens(each)
+        if left_tokens < 0:
+            pending[each.path] = replace(each, text=None)
+    return replace(window, pending=pending)
+
+
+def changed_paths(before: Window, now: Window) -> tuple[str, ...]:
+    """The files of which something else is pending `now` than `before`."""
+    paths = dict.fromkeys((*before.pending, *now.pending))
+    return tuple(path for path in paths if now.pending.get(path) is not before.pending.get(path))
 
 
 def diff(old: str, new: str) -> str | None:
@@ -157,11 +170,5 @@ def _sentence(words: str, paths: Sequence[str]) -> str:
     return f"{words}: {', '.join(one_line(path) for path in sorted(paths))}." if paths else ""
 
 
-def deltas_tokens(deltas: Iterable[Delta]) -> int:
-    """The estimated size of `deltas` in a prompt."""
-    return sum(delta.tokens for delta in deltas)
-
-
-def observation_tokens(observations: Iterable[Observation]) -> int:
-    """The estimated size of the texts of `observations`."""
-    return sum(estimate_tokens(each.text or "") for each in observations)
+def _text_tokens(seen: Observation) -> int:
+    return estimate_tokens(seen.text) if seen.text else 0

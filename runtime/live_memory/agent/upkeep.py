@@ -1,0 +1,85 @@
+"""What a window goes through before a question: it is loaded or begun, its files are checked, and what changed is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from live_memory.agent.equipment import Equipment
+from live_memory.agent.preload import preloaded
+from live_memory.agent.seat import ModelSeat
+from live_memory.agent.trees import directory_tree, tree_tokens
+from live_memory.agent.workspace import Workspace
+from live_memory.window.budget import Budget
+from live_memory.window.files import Observation
+from live_memory.window.window import Window
+
+logger = logging.getLogger(__name__)
+
+CHECK_TIMEOUT_S = 5.0  # for a file system that hangs: the question is then answered with what is known
+PRELOAD_TIMEOUT_S = 10.0
+NEWS_RATIO = 0.5  # of the floor, which the texts told at once may take
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """The care of one window on behalf of one question."""
+
+    workspace: Workspace
+    equipment: Equipment
+    seat: ModelSeat
+    budget: Budget
+
+    async def load(self, timeout_s: float, on_begin: Callable[[], None]) -> None:
+        """Have the window in memory: as it was saved, or begun (after `on_begin`) with a new tree."""
+        workspace, max_tokens = self.workspace, tree_tokens(self.seat, self.budget)
+        async with workspace.loading:
+            if workspace.window is not None:
+                return
+            saved = workspace.saved_window(max_tokens)
+            if saved is not None:
+                documents = await self._documents(timeout_s)
+                workspace.window = workspace.known_window()
+                workspace.observe(documents)
+                return
+            on_begin()
+            tree = await directory_tree(self.equipment, workspace.root, max_tokens, timeout_s)
+            documents = await self._documents(timeout_s)
+            news = await self._news(workspace.known_window(), timeout_s)
+            workspace.begin(tree, (*documents, *news), self.budget.floor_tokens)
+
+    async def refresh(self, timeout_s: float) -> None:
+        """Have the window know what became of its files since the question before."""
+        window = self.workspace.window
+        if window is None:
+            return
+        self.workspace.observe(await self._news(window, timeout_s), based_on=window)
+        self.workspace.settle(int(self.budget.floor_tokens * NEWS_RATIO))
+
+    async def _news(self, window: Window, timeout_s: float) -> tuple[Observation, ...]:
+        if not (window.files or window.pending):
+            return ()
+        limit_s, clock = min(CHECK_TIMEOUT_S, timeout_s), self.equipment.clock
+        max_bytes = self.seat.settings.passive_max_file_bytes
+        try:
+            return await self.equipment.threads.run(
+                limit_s, self.workspace.freshness.check, window, max_bytes, clock.wall_s()
+            )
+        except TimeoutError:
+            logger.warning("files not checked in time root=%s timeout_s=%.0f", self.workspace.root, limit_s)
+            return ()
+
+    async def _documents(self, timeout_s: float) -> tuple[Observation, ...]:
+        settings, root = self.seat.settings, self.workspace.root
+        if not settings.preload_globs:
+            return ()
+        room_tokens = self.budget.floor_tokens - tree_tokens(self.seat, self.budget)
+        limit_s, now_s = min(PRELOAD_TIMEOUT_S, timeout_s), self.equipment.clock.wall_s()
+        try:
+            return await self.equipment.threads.run(
+                limit_s, preloaded, self.equipment.files, root, settings, room_tokens, now_s
+            )
+        except TimeoutError:
+            logger.warning("not preloaded in time root=%s timeout_s=%.0f", root, limit_s)
+            return ()

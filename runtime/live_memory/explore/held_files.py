@@ -1,0 +1,110 @@
+"""Files as the window holds them: found, read whole with secrets taken out, and looked at without a read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from live_memory.errors import ToolRefusal
+from live_memory.explore.base import FileSignature, FileStamp, SeenText
+from live_memory.explore.globbing import matcher
+from live_memory.explore.jail import decode, read_bytes, relative, resolve, shown, size_in_words
+from live_memory.explore.secret_files import is_secret_file
+from live_memory.explore.walk import walk
+from live_memory.text.secrets import redact
+
+MAX_WALKED = 200_000  # files looked at for a glob
+_WILD = frozenset("*?[{")
+
+
+def locate(root: Path, path: str) -> str:
+    """The real place of `path`, relative to the canonical `root`, whether or not a file is there. ToolRefusal when it is
+    outside, when its name says that it may hold secrets, or no prompt can spell it."""
+    name = relative(root, resolve(root, path))
+    if is_secret_file(name):
+        raise ToolRefusal(f"{shown(name)} may hold secrets by its name, so it is never read.")
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ToolRefusal(f"{shown(name)} has a name that is no text.") from None
+    return name
+
+
+def read(root: Path, path: str, max_bytes: int) -> SeenText:
+    """The text at `path`; ToolRefusal for what is no text file of at most `max_bytes`."""
+    real = resolve(root, path)
+    name = relative(root, real)
+    state = signature(root, name)
+    if state is not None and state.size_bytes > max_bytes:
+        raise ToolRefusal(_too_large(name, state.size_bytes))
+    content, seen = read_bytes(root, real)
+    if len(content) > max_bytes:
+        raise ToolRefusal(_too_large(name, len(content)))
+    text, _remark = decode(name, content)
+    stamp = FileStamp(name, hashlib.sha256(content).hexdigest(), len(content), seen.st_mtime_ns)
+    return SeenText(redact(text), stamp)
+
+
+def prepare(path: str, text: str, max_bytes: int) -> SeenText:
+    """`text`, which somebody else read at `path`, as `read` would have given it; ToolRefusal as there."""
+    content = text.encode("utf-8", "replace")
+    if len(content) > max_bytes:
+        raise ToolRefusal(_too_large(path, len(content)))
+    if "\0" in text:
+        raise ToolRefusal(f"{shown(path)} is a binary file.")
+    stamp = FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), 0)
+    return SeenText(redact(content.decode()), stamp)
+
+
+def signature(root: Path, path: str) -> FileSignature | None:
+    """How the file at `path` looks without a read; None where there is no regular file."""
+    try:
+        state = os.lstat(root / path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(state.st_mode):
+        return None
+    return FileSignature(state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+
+
+def matching(root: Path, globs: Sequence[str]) -> Iterator[str]:
+    """The files that `globs` name, relative to `root` and each once: those of the first glob first, then by path. A glob
+    that goes above the root, or is none, names nothing."""
+    given: set[str] = set()
+    for glob in globs:
+        for path in _matching_one(root, glob):
+            if path not in given:
+                given.add(path)
+                yield path
+
+
+def _matching_one(root: Path, glob: str) -> Iterator[str]:
+    try:
+        if not _WILD.intersection(glob):
+            plain = locate(root, glob)
+            found = [plain] if signature(root, plain) else []
+        else:
+            is_match = matcher(root, f"/{glob}")  # anchored at the root, as a path is
+            start = _fixed_folder(glob)
+            entries = (entry for entry, _ in zip(walk(root, start), range(MAX_WALKED), strict=False))
+            found = [entry.path for entry in entries if entry.kind == "file" and is_match(entry.path)]
+    except ToolRefusal:
+        return
+    yield from sorted(path for path in found if not is_secret_file(path))
+
+
+def _fixed_folder(glob: str) -> str:
+    """The folder that all matches lie in, as far as the glob spells it out."""
+    parts: list[str] = []
+    for part in glob.removeprefix("./").split("/")[:-1]:
+        if _WILD.intersection(part):
+            break
+        parts.append(part)
+    return "/".join(part for part in parts if part) or "."
+
+
+def _too_large(name: str, size_bytes: int) -> str:
+    return f"{shown(name)} is {size_in_words(size_bytes)}, more than is taken over."
