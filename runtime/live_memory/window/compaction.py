@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.budget import Budget
-from live_memory.window.deltas import settle
+from live_memory.window.deltas import pending_tokens, settle
 from live_memory.window.files import FileContext
 from live_memory.window.frozen import (
     MANIFEST_HEADING,
     OBSERVED_HEADING,
     PREFACE,
     PRELOADED_HEADING,
-    STATE_REMARKS,
-    fenced,
+    held_text,
     manifest_line,
 )
 from live_memory.window.window import TURN_OVERHEAD_TOKENS, Exchange, History, Window
@@ -78,11 +77,16 @@ def prompt_tokens(window: Window, room: Room) -> int:
     """The estimated size of the next prompt, with what was observed since the last."""
     frozen_tokens = estimate_tokens(window.frozen) + TURN_OVERHEAD_TOKENS if window.frozen else 0
     tokens = room.fixed_tokens + frozen_tokens + window.history.tokens
-    at_most = tokens + sum(estimate_tokens(each.text or "") for each in window.pending.values())
+    at_most = tokens + pending_tokens(window)
     if not window.pending or at_most <= room.budget.threshold_tokens:
         return at_most
     due = settle(window, ALL_TOKENS).deltas  # diffs are smaller than the texts they are of
     return tokens + sum(delta.tokens for delta in due)
+
+
+def room_for_news(window: Window, room: Room) -> int:
+    """How many tokens of what is pending may be told before something has to leave."""
+    return max(0, int(room.budget.max_tokens * HARD_RATIO) - prompt_tokens(replace(window, pending={}), room))
 
 
 def beyond_floor(window: Window, room: Room) -> Dropped:
@@ -150,7 +154,7 @@ def _last_use(file: FileContext) -> tuple[bool, float, str]:
 def _file_tokens(file: FileContext) -> int:
     if file.content is None:
         return _name_tokens(file)
-    return estimate_tokens(fenced("file", file.path, file.content) + STATE_REMARKS[file.state] + "\n")
+    return estimate_tokens(held_text(file) + "\n")
 
 
 def _name_tokens(file: FileContext) -> int:

@@ -10,11 +10,11 @@ from itertools import takewhile
 
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.files import FileContext, Observation
-from live_memory.window.frozen import fenced, one_line
+from live_memory.window.frozen import fenced, file_text, one_line
 from live_memory.window.window import Delta, Window
 
 DIFF_RATIO = 0.5  # of the whole text; a diff above it is no easier to read and hardly cheaper
-MAX_COMPARED_LINES = 2_000_000  # old times new lines that are matched; beyond, the whole text is sent
+MAX_COMPARED_LINES = 16_000_000  # old times new lines that are matched; beyond, the whole text is sent
 CONTEXT_LINES = 3
 
 
@@ -47,9 +47,14 @@ def settle(window: Window, max_tokens: int) -> Settlement:
     return Settlement((*deltas, notice) if notice else tuple(deltas), tuple(files))
 
 
+def pending_tokens(window: Window) -> int:
+    """The estimated size of the texts that are pending."""
+    return sum(_text_tokens(each) for each in window.pending.values())
+
+
 def with_room(window: Window, max_tokens: int) -> Window:
     """`window`, whose pending texts are cut down to half of `max_tokens` once they take more; the newest stay."""
-    if sum(_text_tokens(each) for each in window.pending.values()) <= max_tokens:
+    if pending_tokens(window) <= max_tokens:
         return window
     left_tokens, pending = max_tokens // 2, dict(window.pending)
     for each in sorted(window.pending.values(), key=lambda each: each.at_s, reverse=True):
@@ -67,7 +72,7 @@ def changed_paths(before: Window, now: Window) -> tuple[str, ...]:
 
 def diff(old: str, new: str) -> str | None:
     """The unified diff without its file names; None where it is no shorter than DIFF_RATIO of the new text."""
-    before, after = old.splitlines(), new.splitlines()
+    before, after = old.split("\n"), new.split("\n")
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
     room = min(len(before), len(after)) - head
     tails = zip(reversed(before), reversed(after), strict=False)
@@ -83,7 +88,7 @@ def diff(old: str, new: str) -> str | None:
 
 def _hunks(before: Sequence[str], after: Sequence[str], first: int) -> Iterator[str]:
     """The hunks of two excerpts that both begin after line `first`."""
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, before, after)
     for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
         (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = group[0], group[-1]
         yield (f"@@ -{first + old_start + 1},{old_end - old_start} +{first + new_start + 1},{new_end - new_start} @@")
@@ -100,14 +105,14 @@ def _file_delta(seen: Observation, held: FileContext | None) -> Delta | None:
     assert seen.text is not None
     path, count = one_line(seen.path), f"{seen.changes} changes" if seen.changes > 1 else "one change"
     if held is None or held.content is None:
-        text = f"[Observation] The text of {path} as it is now:\n{fenced('file', seen.path, seen.text)}"
+        text = f"[Observation] The text of {path} as it is now:\n{file_text(seen.path, seen.text)}"
         return Delta(0, text, (seen.path,))
     if held.content == seen.text:
         return None
     changed = diff(held.content, seen.text)
     if changed is None:
         text = f"[Observation] {path} changed ({count} since the last question). Its text now:\n"
-        return Delta(0, text + fenced("file", seen.path, seen.text), (seen.path,))
+        return Delta(0, text + file_text(seen.path, seen.text), (seen.path,))
     text = f"[Observation] {path} changed ({count} since the last question), against its text above:\n"
     return Delta(0, text + fenced("diff", seen.path, changed), (seen.path,))
 

@@ -25,8 +25,8 @@ def frozen_block(ledger: str, files: Iterable[FileContext]) -> str:
     manifest = [file for file in known if file.content is None]
     sections = (
         ledger.strip(),
-        _section(PRELOADED_HEADING, map(_with_text, preloaded)),
-        _section(OBSERVED_HEADING, map(_with_text, observed)),
+        _section(PRELOADED_HEADING, map(held_text, preloaded)),
+        _section(OBSERVED_HEADING, map(held_text, observed)),
         _section(MANIFEST_HEADING, map(manifest_line, manifest)),
     )
     said = [section for section in sections if section]
@@ -36,6 +36,17 @@ def frozen_block(ledger: str, files: Iterable[FileContext]) -> str:
 def manifest_line(file: FileContext) -> str:
     """How a file is named that prompts carry no text of."""
     return f"- {one_line(file.path)}{STATE_REMARKS[file.state]}"
+
+
+def held_text(file: FileContext) -> str:
+    """How a file stands in the block that prompts carry the text of."""
+    return file_text(file.path, file.content or "") + STATE_REMARKS[file.state]
+
+
+def file_text(path: str, text: str) -> str:
+    """A file's text as prompts carry it: its lines numbered, as the tool Read shows them, so that they can be cited."""
+    lines = text.removesuffix("\n").split("\n") if text else []
+    return fenced("file", path, "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, 1)))
 
 
 def fenced(tag: str, path: str, text: str) -> str:
@@ -49,10 +60,6 @@ def one_line(path: str) -> str:
     """A path as it may stand in a prompt: no control characters, no quotes, no half characters."""
     shown = "".join(char if char.isprintable() else "\ufffd" for char in path)
     return shown.replace('"', "'")
-
-
-def _with_text(file: FileContext) -> str:
-    return fenced("file", file.path, file.content or "") + STATE_REMARKS[file.state]
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:
