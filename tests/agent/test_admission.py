@@ -139,7 +139,7 @@ async def test_a_prefix_cools_down_with_time_and_when_told() -> None:
     assert not gate.is_warm
     async with gate.passed(5) as on_reply:
         on_reply()
-    gate.cool()
+    gate.cool("reset")
     assert not gate.is_warm
 
 

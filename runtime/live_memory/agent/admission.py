@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from live_memory.clock import Clock
 from live_memory.errors import QuestionError
+from live_memory.llm.lifetime import MAX_PAUSES
 
-WARM_S = 300.0  # a provider's shortest cache lifetime: as long after its last use a prefix counts as warm
+WARM_S = 300.0  # a provider's shortest cache lifetime
+PrefixEnd: TypeAlias = Literal["compaction", "reset", "model change", "new tree"]
 FAILED_LEAD_S = 5.0  # how long all may pass after one who went ahead came back without a reply
 
 
@@ -53,31 +58,62 @@ class Admission:
             self._free.release()
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Why a prefix was not continued, and when (Unix seconds)."""
+
+    why: PrefixEnd
+    at_s: float
+
+
 class PrefixGate:
     """Lets one question go ahead on a prefix that no provider has cached, until its first reply; the rest would be
-    billed for the whole prefix each."""
+    billed for the whole prefix each. Knows how long the provider keeps it after each use, and the rhythm of uses."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._ahead = asyncio.Lock()  # wakes its waiters in order
         self._warm_until_s = float("-inf")
+        self._replied_at_s: float | None = None
+        self._is_continued = False
+        self.lifetime_s = WARM_S
+        self.pauses_s: deque[float] = deque(
+            maxlen=MAX_PAUSES
+        )  # between one question's last reply and the next question
+        self.broken: Broken | None = None
 
     @property
     def is_warm(self) -> bool:
-        return self._clock.monotonic_s() < self._warm_until_s
+        return self.warm_left_s > 0
 
-    def cool(self) -> None:
+    @property
+    def warm_left_s(self) -> float:
+        """How long the provider is going to keep the prefix if nobody asks; 0 where it has none."""
+        return max(0.0, self._warm_until_s - self._clock.monotonic_s())
+
+    def warm(self) -> None:
+        """The provider has just read or written the prefix."""
+        self._is_continued = True
+        self._warm_until_s = self._clock.monotonic_s() + self.lifetime_s
+
+    def cool(self, why: PrefixEnd) -> None:
         """The prefix has changed, or its model has."""
+        if self._is_continued:
+            self.broken = Broken(why, self._clock.wall_s())
+        self._is_continued = False
         self._warm_until_s = float("-inf")
 
     @asynccontextmanager
     async def passed(self, patience_s: float) -> AsyncIterator[Callable[[], None]]:
         """Go ahead alone, or wait for the one who does, `patience_s` at most. Yields what to call at each reply."""
+        if self._replied_at_s is not None:
+            self.pauses_s.append(self._clock.monotonic_s() - self._replied_at_s)
         is_leading = not self.is_warm and await self._leads(patience_s)
 
         def on_reply() -> None:
             nonlocal is_leading
-            self._warm_until_s = self._clock.monotonic_s() + WARM_S
+            self.warm()
+            self._replied_at_s = self._clock.monotonic_s()
             if is_leading:
                 is_leading = False
                 self._ahead.release()

@@ -127,6 +127,7 @@ class QuestionDesk:
         """Learn from files that others worked with, for the next question; how many brought something new. QuestionError
         for a cwd that is no workspace."""
         settings = self._configuration.settings
+        self._spend.note_client()
         root = await self._root(notice.cwd)
         if not settings.passive_ingestion:
             return 0
@@ -224,7 +225,7 @@ class QuestionDesk:
     def _change_seat(self, seat: ModelSeat) -> None:
         if seat.choice != self._seat.choice:
             for workspace in self._workspaces.values():
-                workspace.gate.cool()
+                workspace.gate.cool("model change")
         self._retired.append(self._seat)
         self._seat = seat
         self._chosen_s = self._clock.monotonic_s()

@@ -13,12 +13,13 @@ from live_memory.agent.seat import ModelSeat
 from live_memory.agent.toolbelt import Toolbelt
 from live_memory.agent.trees import TREE_RATIO
 from live_memory.clock import Clock
-from live_memory.llm.base import Completion, CompletionRequest, Model, PromptTooLong, Usage
+from live_memory.llm.base import CacheLifetime, Completion, CompletionRequest, Model, PromptTooLong, Usage
 from live_memory.llm.retry import complete_with_retry
+from live_memory.text.calibration import Size
 from live_memory.text.tokens import truncate_to_tokens
 from live_memory.window.budget import FLOOR_RATIO, Budget, first_entry_below
 from live_memory.window.messages import Block, Prompt, Text, ToolResult, Turn
-from live_memory.window.prompt import build_prompt, fixed_tokens, prefix_tokens
+from live_memory.window.prompt import build_prompt, fixed_tokens, prefix_tokens, wide_tokens
 from live_memory.window.rounds import Round, fit_rounds, turns_tokens
 from live_memory.window.window import Window
 
@@ -43,6 +44,7 @@ class Brief:
     finish_s: float
     max_rounds: int
     cache_key: str
+    cache_lifetime: CacheLifetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Inquiry:
     def __init__(self, brief: Brief, seat: ModelSeat, model: Model, toolbelt: Toolbelt, clock: Clock) -> None:
         self.usage = Usage()
         self.cost_usd: float | None = 0.0
+        self.saved_usd = 0.0
+        self.scripts: Size | None = None  # of the first prompt that was counted
         self.requests = 0
         self.window = brief.window
         self.budget = brief.budget
@@ -134,7 +138,8 @@ class Inquiry:
     async def _send(self, prompt: Prompt) -> Completion:
         self._keep_text()
         sent_s = self._clock.wall_s()
-        request = CompletionRequest(prompt, self._brief.answer_tokens, self._left_s(), self._brief.cache_key)
+        brief = self._brief
+        request = CompletionRequest(prompt, brief.answer_tokens, self._left_s(), brief.cache_key, brief.cache_lifetime)
         completion = await complete_with_retry(
             self._model,
             request,
@@ -145,12 +150,25 @@ class Inquiry:
             backoff=self._seat.backoff,
         )
         self._pieces[:] = [completion.text]
+        self._learn(prompt, completion.usage)
         self._charge(completion, sent_s)
         return completion
+
+    def _learn(self, prompt: Prompt, usage: Usage) -> None:
+        """Compare the estimate of the question's first prompt with what the provider counted."""
+        if self.scripts is not None:
+            return
+        sent = prefix_tokens(prompt_text("system"), self.window, prompt.tools) + turns_tokens(
+            prompt.turns[prompt.prefix_turns :]
+        )
+        wide = wide_tokens(prompt)
+        self.scripts = Size(max(0, sent - wide), wide)
+        self._seat.calibration = self._seat.calibration.after(self.scripts, usage.prompt_tokens)
 
     def _charge(self, completion: Completion, sent_s: float) -> None:
         usage = completion.usage
         cost_usd = self._seat.cost_usd(usage, sent_s)
+        self.saved_usd += self._seat.saved_usd(usage, sent_s)
         self.requests += 1
         self.usage += usage
         self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd

@@ -21,9 +21,11 @@ from live_memory.agent.toolbelt import Toolbelt
 from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import ModelError, QuestionError, StoreError
-from live_memory.llm.base import Model, Usage
+from live_memory.llm.base import CacheLifetime, Model, Usage
+from live_memory.llm.lifetime import cheaper_lifetime, kept_s
 from live_memory.store.base import Account, Answered
 from live_memory.text.secrets import redact
+from live_memory.window.budget import Budget
 from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
 from live_memory.window.rounds import cut_text, turns_tokens
 from live_memory.window.window import Exchange, Window
@@ -114,7 +116,7 @@ class QuestionRun:
 
     async def _load_window(self) -> None:
         """Make sure that the window is there, knows what changed, and is small enough for this model."""
-        workspace, budget = self._workspace, self._seat.budget(self._answer_tokens)
+        workspace, budget = self._workspace, self._budget()
         question_tokens = turns_tokens((trailing_turn(self._question.text, ""),))
         if question_tokens > budget.max_tokens * QUESTION_RATIO:
             raise QuestionError(
@@ -153,6 +155,7 @@ class QuestionRun:
                 result: Ending | ModelError = await self._inquiry.run(Listeners(self._on_progress, on_reply, guard))
             except ModelError as error:
                 result = error
+        self._workspace.scripts = self._inquiry.scripts or self._workspace.scripts
         self._learn_from(window)
         if isinstance(result, ModelError):
             logger.info("model failed model=%s error=%s", model.name, type(result).__name__)
@@ -165,18 +168,29 @@ class QuestionRun:
             window=window,
             trailing=trailing_turn(self._question.text, hints),
             answer_tokens=self._answer_tokens,
-            budget=self._seat.budget(self._answer_tokens),
+            budget=self._budget(),
             deadline_s=self._deadline_s,
             finish_s=self._finish_s,
             max_rounds=self._seat.settings.max_tool_rounds,
             cache_key=self._workspace.cache_key,
+            cache_lifetime=self._lasting(),
         )
+
+    def _lasting(self) -> CacheLifetime:
+        """How long the provider shall keep the prefix, by the rhythm of the workspace's questions."""
+        gate = self._workspace.gate
+        lifetime = cheaper_lifetime(self._seat.card, gate.pauses_s)
+        gate.lifetime_s = kept_s(self._seat.choice.provider, lifetime)
+        return lifetime
+
+    def _budget(self) -> Budget:
+        return self._seat.budget(self._answer_tokens, self._workspace.scripts)
 
     async def _passages_ahead(self, window: Window) -> str:
         """The passages for the hints of a cold question; a warm one gets them only once its time runs out."""
         if window.is_cold:
             found = await self._search.passages(min(COLD_SEARCH_S, self._left_s() / 2))
-            return cut_text(found, int(self._seat.budget(self._answer_tokens).max_tokens * PASSAGES_RATIO))
+            return cut_text(found, int(self._budget().max_tokens * PASSAGES_RATIO))
         self._search.start(max(0.001, self._finish_s - self._clock.monotonic_s()))
         return ""
 
@@ -255,6 +269,7 @@ class QuestionRun:
             usage=inquiry.usage if inquiry else Usage(),
             cost_usd=cost_usd or 0.0,
             unpriced=int(cost_usd is None and not self._seat.is_on_subscription),
+            saved_usd=inquiry.saved_usd if inquiry else 0.0,
         )
 
     def _answered(self, draft: Draft, citations: tuple[Citation, ...]) -> Answered:
@@ -280,8 +295,8 @@ class QuestionRun:
             usage=inquiry.usage if inquiry else Usage(),
             cost_usd=inquiry.cost_usd if inquiry else 0.0,
             is_metered=is_metered,
-            context_used_tokens=used_tokens,
-            context_max_tokens=self._seat.budget(self._answer_tokens).max_tokens if window else 0,
+            context_used_tokens=self._seat.counted(used_tokens, self._workspace.scripts),
+            context_max_tokens=self._seat.counted(self._budget().max_tokens, self._workspace.scripts) if window else 0,
             citations=citations,
             is_reused=draft.is_reused,
         )

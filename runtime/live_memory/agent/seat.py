@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from live_memory.errors import ConfigError
 from live_memory.llm.base import Model, Usage
 from live_memory.llm.catalog import ModelCard, model_card, usable_context_tokens
 from live_memory.llm.choice import Choice
-from live_memory.llm.pricing import PriceOverrides, cost_usd
+from live_memory.llm.pricing import PriceOverrides, cost_usd, without_cache
 from live_memory.llm.retry import DEFAULT_BACKOFF, Backoff
 from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Account
+from live_memory.text.calibration import Calibration, Size
 from live_memory.window.budget import Budget
 
 MIN_ANSWER_TOKENS = 256
 MAX_ANSWER_TOKENS = 16384
 MIN_PROMPT_TOKENS = 1024  # however small the context is said to be
 FACTS_MAX_TOKENS = 2048  # of one summary
+NO_TEXT = Size(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class ModelSeat:
     backoff: Backoff
     users: int = 0
     proven_tokens: int = 0
+    calibration: Calibration = field(default_factory=Calibration)
     summary: Scribe | None = None
 
     @property
@@ -73,12 +76,14 @@ class ModelSeat:
         tokens = min(max(wished or self.settings.max_answer_tokens, MIN_ANSWER_TOKENS), MAX_ANSWER_TOKENS)
         return min(tokens, self.card.max_output_tokens) if self.card and self.card.max_output_tokens else tokens
 
-    def budget(self, answer_tokens: int) -> Budget:
-        """How large a prompt may be when its answer may take `answer_tokens`."""
+    def budget(self, answer_tokens: int, scripts: Size = NO_TEXT) -> Budget:
+        """How large a prompt may be, in estimated tokens, when its answer may take `answer_tokens`. `scripts` is what
+        earlier prompts consisted of: the estimate is off by different amounts for each."""
         if self.settings.max_context_tokens:
             tokens = self.settings.max_context_tokens - answer_tokens
         else:
             tokens = usable_context_tokens(self.card, answer_tokens)
+        tokens = int(tokens / self.calibration.ratio(scripts))
         if self.proven_tokens:
             tokens = min(tokens, self.proven_tokens)
         settings = self.settings
@@ -90,6 +95,15 @@ class ModelSeat:
             return self.summary
         max_tokens = self.budget(FACTS_MAX_TOKENS).max_tokens
         return Scribe(model, max_tokens, self.cost_usd, self.is_on_subscription, self.backoff)
+
+    def counted(self, estimated_tokens: int, scripts: Size = NO_TEXT) -> int:
+        """Estimated tokens as this model is going to count them."""
+        return round(estimated_tokens * self.calibration.ratio(scripts))
+
+    def saved_usd(self, usage: Usage, when_s: float) -> float:
+        """How much more the request would have cost without any cache; 0 where no price is known."""
+        cost_usd, whole_usd = self.cost_usd(usage, when_s), self.cost_usd(without_cache(usage), when_s)
+        return 0.0 if cost_usd is None or whole_usd is None else whole_usd - cost_usd
 
     def cost_usd(self, usage: Usage, when_s: float) -> float | None:
         """The price of one request; None where it is not known, or nothing is billed by tokens."""

@@ -15,6 +15,7 @@ from live_memory.agent.freshness import Freshness
 from live_memory.errors import StoreError
 from live_memory.settings import Settings
 from live_memory.store.base import Answered, Store
+from live_memory.text.calibration import Size
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.budget import Budget, first_entry_to_keep
 from live_memory.window.deltas import changed_paths, settle, with_room
@@ -39,6 +40,7 @@ class Workspace:
         self.generation = 0  # grows when the window is forgotten: what was asked of the old one stays out of the new
         self._clock = equipment.clock
         self.gate = PrefixGate(self._clock)
+        self.scripts = Size(0)  # of the newest prompt that a provider counted
         self.loading = asyncio.Lock()
         self.ingesting = asyncio.Lock()  # notices are taken in the order they came
         self.freshness = Freshness(equipment.files, root)
@@ -92,7 +94,7 @@ class Workspace:
         window = replace(window.with_deltas((), settle(window, max_tokens).files), tree=tree).refrozen()
         self._store.refreeze(self.key, window, self._clock.wall_s())
         self.window, self._unready = window, None
-        self.gate.cool()
+        self.gate.cool("new tree")
 
     def observe(self, seen: Iterable[Observation], based_on: Window | None = None) -> int:
         """Keep for the next question what `seen` says that the window does not know, and return how many files that is.
@@ -148,7 +150,7 @@ class Workspace:
             logger.exception("what was left out is not saved root=%s", self.root)
         logger.info("left out root=%s exchanges=%d", self.root, shorter.left_out - self.window.left_out)
         self.window = shorter
-        self.gate.cool()
+        self.gate.cool("compaction")
 
     def commit(self, answered: Answered, generation: int) -> None:
         """Save what an answered question leaves behind, and append it to the window as it is by now. StoreError saves
@@ -164,7 +166,7 @@ class Workspace:
         self._store.clear(self.key)
         self.window = self._unready = None
         self.generation += 1
-        self.gate.cool()
+        self.gate.cool("reset")
 
 
 def _nothing_to_demote(_path: str, _sha256_now: str | None) -> None:

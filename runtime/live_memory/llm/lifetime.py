@@ -12,6 +12,7 @@ from live_memory.llm.base import CacheLifetime
 from live_memory.llm.catalog import ModelCard
 
 LIFETIME_S: dict[CacheLifetime, float] = {"5m": 300.0, "1h": 3600.0}
+DISK_CACHE_S = {"deepseek": 6 * 3600.0}  # kept on disk for hours to days; this much is safe to say
 MIN_PAUSES = 3  # before that many are known, the short lifetime is taken
 MAX_PAUSES = 16  # older ones say little about now
 
@@ -29,3 +30,8 @@ def prefix_usd(card: ModelCard, pauses_s: Sequence[float], lifetime: CacheLifeti
     than the lifetime, else written again."""
     kept = sum(pause_s < LIFETIME_S[lifetime] for pause_s in pauses_s)
     return kept * card.rates.read_usd + (len(pauses_s) - kept) * card.rates.write_usd(lifetime)
+
+
+def kept_s(provider: str, lifetime: CacheLifetime) -> float:
+    """How long after its last use the provider keeps a prefix that was sent with this lifetime."""
+    return DISK_CACHE_S.get(provider, LIFETIME_S[lifetime])

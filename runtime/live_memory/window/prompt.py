@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from live_memory.text.tokens import estimate_tokens
-from live_memory.window.messages import Prompt, Text, ToolSpec, Turn
+from live_memory.text.tokens import estimate_tokens, size_of
+from live_memory.window.messages import Prompt, Text, ToolCall, ToolSpec, Turn
 from live_memory.window.window import TURN_OVERHEAD_TOKENS, Window
 
 
@@ -33,6 +33,12 @@ def trailing_turn(question: str, hints: str) -> Turn:
 def prefix_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:
     """The estimated size of everything before the trailing turn."""
     return fixed_tokens(instructions, window, tools) + window.history.tokens
+
+
+def wide_tokens(prompt: Prompt) -> int:
+    """The estimated tokens of the Chinese, Japanese and Korean text in `prompt`."""
+    said = (b.arguments_json if isinstance(b, ToolCall) else b.text for turn in prompt.turns for b in turn.blocks)
+    return sum(size_of(text).wide_tokens for text in (*prompt.system, *said) if not text.isascii())
 
 
 def fixed_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:
