@@ -47,7 +47,7 @@ async def test_it_is_given_the_material_and_the_known_facts_and_nothing_else() -
         "Facts already known:\n\nthe ledger\nThe material to be dropped:\n\n"
         '<material path="src/auth.py">\nclass SessionManager: ...\n</material>'
     )
-    assert (distillate.account.requests, distillate.account.questions, distillate.account.cost_usd) == (1, 0, 0.5)
+    assert (made.account.requests, made.account.questions, made.account.cost_usd) == (1, 0, 0.5)
 
 
 async def test_nothing_new_is_a_success() -> None:
@@ -119,5 +119,5 @@ def test_splitting_loses_nothing_and_keeps_its_bound(texts: list[str], max_token
 
 async def test_its_usage_is_counted() -> None:
     made, _ = summarizer(ScriptedReply((FACT,), usage=Usage(10, 5)))
-    distillate = await made.distil([Material("a.py", "x")], "", in_a_minute())
-    assert distillate.account.usage == Usage(10, 5)
+    await made.distil([Material("a.py", "x")], "", in_a_minute())
+    assert made.account.usage == Usage(10, 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,20 +44,19 @@ def test_facts_come_back_as_they_were_kept_in_their_order(notes: Notes) -> None:
 def test_a_fact_told_again_is_verified_not_doubled(notes: Notes) -> None:
     notes.add(ROOT, [AUTH])
     notes.demote(ROOT, "src/auth/session.ts", "changed")
-    notes.search(ROOT, "Who issues the tokens?", 5)
+    notes.count_use(ROOT, [AUTH, PORT])
     notes.add(ROOT, [new_fact(AUTH.text, {"src/auth/session.ts": "changed"}, 9.0)])
     (kept,) = notes.facts(ROOT)
     assert (kept.sources, kept.is_stale) == ({"src/auth/session.ts": "changed"}, False)
     assert (kept.created_at_s, kept.verified_at_s, kept.use_count) == (1.0, 9.0, 1)
 
 
-def test_facts_are_found_by_what_they_are_about_best_first_and_counted(notes: Notes) -> None:
+def test_facts_are_found_by_what_they_are_about_best_first(notes: Notes) -> None:
     notes.add(ROOT, [PORT, AUTH, BOTH])
     assert notes.search(ROOT, "Who issues session tokens?", 5)[0].id == AUTH.id
     assert notes.search(ROOT, "Which PORT does the server listen on?", 1)[0].id == PORT.id
     assert notes.search(ROOT, "What about the weather?", 5) == ()
     assert notes.search("/other", "Who issues session tokens?", 5) == ()
-    assert {fact.id: fact.use_count for fact in notes.facts(ROOT)}[AUTH.id] == 1
 
 
 def test_a_changed_or_vanished_file_demotes_what_rests_on_it_and_a_restored_one_redeems_it(notes: Notes) -> None:
@@ -68,6 +68,7 @@ def test_a_changed_or_vanished_file_demotes_what_rests_on_it_and_a_restored_one_
     assert [fact.is_stale for fact in notes.facts(ROOT)] == [True, True, True]
     notes.demote(ROOT, "server.py", "bb")
     assert [fact.is_stale for fact in notes.facts(ROOT)] == [True, False, True]
+    assert [fact.id for fact in notes.stale(ROOT)] == [AUTH.id, BOTH.id]
     assert [fact.is_stale for fact in notes.facts("/other")] == [False]
 
 
@@ -102,3 +103,10 @@ def test_identifiers_paths_and_other_scripts_are_found_whole(notes: Notes) -> No
     assert notes.search(ROOT, "native/ring_buffer.cc", 5)[0].id == facts[0].id
     assert notes.search(ROOT, "令牌在哪里签发？", 5)[0].id == facts[1].id
     assert notes.search(ROOT, "theme en-tete", 5)[0].id == facts[2].id
+
+
+def test_a_fact_may_be_stale_from_the_beginning(notes: Notes) -> None:
+    notes.add(ROOT, [replace(AUTH, changed=frozenset(AUTH.sources))])
+    assert notes.stale(ROOT)[0].id == AUTH.id
+    notes.add(ROOT, [AUTH])
+    assert notes.stale(ROOT) == ()

@@ -16,7 +16,7 @@ ROOM = Room(Budget(10_000), 1000, 500)
 
 
 def file(path: str, tokens: int = 1000, used_at_s: float = 0.0, **fields: object) -> FileContext:
-    return replace(FileContext(path, f"sha {path}", 1, 1, 0.0, "tee", "fresh", "abc\n" * tokens, used_at_s), **fields)  # type: ignore[arg-type]
+    return replace(FileContext(path, f"sha {path}", 1, 1, 0.0, "tee", "fresh", "abc " * tokens, used_at_s), **fields)  # type: ignore[arg-type]
 
 
 def exchange(number: int, tokens: int = 1000) -> Exchange:
@@ -71,7 +71,7 @@ def test_deltas_count_and_go_where_the_block_says_what_they_said() -> None:
 
 
 def test_what_was_observed_since_the_last_question_counts_and_is_taken_over() -> None:
-    seen = [Observation(f"{n}.py", f"sha {n}", 1, 1, float(n), text="abc\n" * 2000) for n in range(15)]
+    seen = [Observation(f"{n}.py", f"sha {n}", 1, 1, float(n), text="abc " * 2000) for n in range(15)]
     full = replace(Window(""), pending={each.path: each for each in seen})
     plan = dropped(full)
     assert [each.path for each in plan.texts] == [f"{n}.py" for n in range(13)]
@@ -112,7 +112,7 @@ def test_a_compaction_ends_at_or_below_the_floor_and_keeps_the_newest_of_each_ki
     sizes: list[tuple[int, bool, int]], answers: list[int], fixed_tokens: int
 ) -> None:
     files = [
-        file(f"{n}.py", tokens, used_at_s=used, content="abc\n" * tokens if held else None)
+        file(f"{n}.py", tokens, used_at_s=used, content="abc " * tokens if held else None)
         for n, (tokens, held, used) in enumerate(sizes)
     ]
     full = window(files, [exchange(n, tokens) for n, tokens in enumerate(answers, 1)])

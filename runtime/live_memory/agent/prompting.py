@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from live_memory.notes import ledger
+from live_memory.notes.note import Fact
 
 PromptName: TypeAlias = Literal[
     "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts"
 ]
 FOLDER = Path(__file__).with_name("prompts")
 FENCE_END = "</passages>"
+STALE_MARK = "(possibly out of date: its file has changed since)"
 
 
 @cache
@@ -19,10 +25,16 @@ def prompt_text(name: PromptName) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def render_hints(timeout_s: float, max_answer_tokens: int, passages: str) -> str:
-    """What follows the question in its turn, and is not kept: time, length, and the passages of a cold question."""
-    hints = prompt_text("hints").format(seconds=max(1, round(timeout_s)), tokens=max_answer_tokens)
-    if not passages:
-        return hints
-    fenced = passages.replace(FENCE_END, "<\\/passages>")
-    return hints + "\n\n" + prompt_text("passages").format(passages=fenced)
+def render_hints(timeout_s: float, max_answer_tokens: int, facts: Sequence[Fact], passages: str) -> str:
+    """What follows the question in its turn, and is not kept: time, length, facts that bear on it, and the passages of a
+    cold question."""
+    hints = [prompt_text("hints").format(seconds=max(1, round(timeout_s)), tokens=max_answer_tokens)]
+    if facts:
+        hints.append(prompt_text("facts").replace("{facts}", ledger.fenced(_marked(fact) for fact in facts)))
+    if passages:
+        hints.append(prompt_text("passages").replace("{passages}", passages.replace(FENCE_END, "<\\/passages>")))
+    return "\n\n".join(hints)
+
+
+def _marked(fact: Fact) -> Fact:
+    return replace(fact, text=f"{fact.text} {STALE_MARK}") if fact.is_stale else fact

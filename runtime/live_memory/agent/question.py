@@ -15,6 +15,7 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
 from live_memory.agent.passage_search import PassageSearch
 from live_memory.agent.prompting import prompt_text, render_hints
+from live_memory.agent.recollection import recollected
 from live_memory.agent.reuse import REMARK, answer_of_before, files_of, sources_of
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.toolbelt import Toolbelt
@@ -88,7 +89,7 @@ class QuestionRun:
         """The model's answer, or passages with the reason why it gave none."""
         preparing = asyncio.create_task(self._prepare(model))
         try:
-            await self._load_window()
+            await self._load_window(model)
             generation = self._workspace.generation
             draft = self._answer_of_before(model) or await self._ask_model(model, preparing)
             return await self._finished(draft, generation)
@@ -114,7 +115,7 @@ class QuestionRun:
             async with asyncio.timeout(self._left_s()):
                 await model.prepare()
 
-    async def _load_window(self) -> None:
+    async def _load_window(self, model: Model) -> None:
         """Make sure that the window is there, knows what changed, and is small enough for this model."""
         workspace, budget = self._workspace, self._budget()
         question_tokens = turns_tokens((trailing_turn(self._question.text, ""),))
@@ -128,8 +129,9 @@ class QuestionRun:
         upkeep = Upkeep(workspace, self._equipment, self._seat, budget)
         await upkeep.load(min(LOAD_TIMEOUT_S, self._left_s() / 2), self._on_begin)
         await upkeep.refresh(self._left_s() / 2)
-        fixed = fixed_tokens(prompt_text("system"), workspace.known_window(), self._equipment.explorers.specs)
-        workspace.make_room(budget, fixed + question_tokens)
+        unfrozen = Window(workspace.known_window().tree)
+        fixed = fixed_tokens(prompt_text("system"), unfrozen, self._equipment.explorers.specs)
+        await upkeep.make_room(model, fixed + question_tokens, self._deadline_s)
 
     def _on_begin(self) -> None:
         self._search.start()
@@ -147,8 +149,8 @@ class QuestionRun:
         await preparing
         async with self._workspace.gate.passed(self._left_s() * PATIENCE_RATIO) as on_reply:
             window = self._workspace.window or Window("")
-            passages = await self._passages_ahead(window)
-            self._inquiry = Inquiry(self._brief(window, passages), self._seat, model, self._toolbelt, self._clock)
+            hints = await self._hints(window)
+            self._inquiry = Inquiry(self._brief(window, hints), self._seat, model, self._toolbelt, self._clock)
             guard = self._rests_on_code if window.is_cold and self._seat.settings.force_explore_when_cold else None
             self._on_progress(f"Asking {model.name}")
             try:
@@ -162,8 +164,13 @@ class QuestionRun:
             return await self._failed(model, result)
         return await self._ended(model, result)
 
-    def _brief(self, window: Window, passages: str) -> Brief:
-        hints = render_hints(self._left_s(), self._answer_tokens, passages)
+    async def _hints(self, window: Window) -> str:
+        max_tokens = self._seat.budget(self._answer_tokens).max_tokens
+        facts = await recollected(self._workspace, self._equipment, self._question.text, max_tokens)
+        passages = await self._passages_ahead(window)
+        return render_hints(self._left_s(), self._answer_tokens, facts, passages)
+
+    def _brief(self, window: Window, hints: str) -> Brief:
         return Brief(
             window=window,
             trailing=trailing_turn(self._question.text, hints),
@@ -279,7 +286,8 @@ class QuestionRun:
         read = self._toolbelt.files.values()
         sources = sources_of(citations, read, self._toolbelt.names) if draft.is_reusable else ()
         exchange = Exchange(0, self._question.text, draft.kept_text, sources)
-        return Answered(self._account(), at_s, exchange, files_of(citations, read, at_s))
+        known = self._workspace.known_window().files
+        return Answered(self._account(), at_s, exchange, files_of(citations, read, known, at_s))
 
     def _answer(self, draft: Draft, citations: tuple[Citation, ...]) -> Answer:
         inquiry, window = self._inquiry, self._workspace.window

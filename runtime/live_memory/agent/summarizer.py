@@ -67,24 +67,23 @@ class Learned:
     numbers: frozenset[int]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Distillate:
-    """What came of some materials: the facts, which materials were read whole, and what it took."""
+    """What came of some materials: the facts, and which materials were read whole."""
 
     learned: list[Learned]
     done: frozenset[int]
-    account: Account
 
 
 class Summarizer:
-    """Puts materials to a model, a few requests at once."""
+    """Puts materials to a model, a few requests at once. `account` is what it took so far."""
 
     def __init__(self, scribe: Scribe, clock: Clock, cache_key: str) -> None:
         self._scribe = scribe
         self._clock = clock
         self._cache_key = cache_key
         self._places = asyncio.Semaphore(REQUESTS_AT_ONCE)
-        self._account = Account()
+        self.account = Account()
 
     async def distil(self, materials: Sequence[Material], ledger: str, deadline_s: float) -> Distillate:
         """The new facts of `materials`. A material that a request failed for, or that was not read by `deadline_s`, is
@@ -100,7 +99,7 @@ class Summarizer:
             for line in lines:
                 learned.setdefault(line, Learned(line, transcript.numbers))
         done = frozenset(range(len(materials))) - failed
-        return Distillate(list(learned.values()), done, self._account)
+        return Distillate(list(learned.values()), done)
 
     async def _told(self, transcript: Transcript, ledger: str, deadline_s: float) -> list[str] | None:
         """The facts of one transcript; None when the model cannot be asked, or not in time."""
@@ -126,13 +125,15 @@ class Summarizer:
         known = f"Facts already known:\n\n{ledger or '(none yet)'}"
         material = f"The material to be dropped:\n\n{transcript.rendered()}"
         prompt = Prompt((prompt_text("summarize"),), (Turn("user", (Text(known), Text(material))),), (), 0)
-        request = CompletionRequest(prompt, FACTS_MAX_TOKENS, deadline_s - self._clock.monotonic_s(), self._cache_key)
+        request = CompletionRequest(
+            prompt, FACTS_MAX_TOKENS, deadline_s - self._clock.monotonic_s(), self._cache_key, purpose="compaction"
+        )
         async with self._places:
             sent_s = self._clock.wall_s()
             completion = await complete_with_retry(
                 self._scribe.model, request, deadline_s, self._clock, _unheard, backoff=self._scribe.backoff
             )
-        self._account += self._scribe.account(completion.usage, sent_s)
+        self.account += self._scribe.account(completion.usage, sent_s)
         return completion
 
 

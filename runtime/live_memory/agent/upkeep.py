@@ -6,12 +6,16 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from live_memory.agent.compaction import Compactor, Occasion
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.preload import preloaded
+from live_memory.agent.recollection import recheck
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.trees import directory_tree, tree_tokens
 from live_memory.agent.workspace import Workspace
+from live_memory.llm.base import Model
 from live_memory.window.budget import Budget
+from live_memory.window.compaction import Room, room_for_news
 from live_memory.window.files import Observation
 from live_memory.window.window import Window
 
@@ -19,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 CHECK_TIMEOUT_S = 5.0  # for a file system that hangs: the question is then answered with what is known
 PRELOAD_TIMEOUT_S = 10.0
-NEWS_RATIO = 0.5  # of the floor, which the texts told at once may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Upkeep:
             if workspace.window is not None:
                 return
             saved = workspace.saved_window(max_tokens)
+            await recheck(workspace, self.equipment)
             if saved is not None:
                 documents = await self._documents(timeout_s)
                 workspace.window = workspace.known_window()
@@ -50,12 +54,19 @@ class Upkeep:
             workspace.begin(tree, (*documents, *news), self.budget.floor_tokens)
 
     async def refresh(self, timeout_s: float) -> None:
-        """Have the window know what became of its files since the question before."""
+        """Look what became of the window's files since the question before."""
         window = self.workspace.window
-        if window is None:
-            return
-        self.workspace.observe(await self._news(window, timeout_s), based_on=window)
-        self.workspace.settle(int(self.budget.floor_tokens * NEWS_RATIO))
+        if window is not None:
+            self.workspace.observe(await self._news(window, timeout_s), based_on=window)
+
+    async def make_room(self, model: Model, fixed_tokens: int, deadline_s: float) -> None:
+        """Compact the window where it has grown too large for a question, and tell it what is pending. `fixed_tokens` is
+        the prompt besides the window: tools, instructions, tree, question."""
+        room = Room(self.budget, fixed_tokens, self.seat.settings.ledger_max_tokens)
+        compactor = Compactor(self.workspace, self.equipment.clock)
+        await compactor.make_room(room, Occasion(self.seat, model, deadline_s))
+        if self.workspace.window is not None:
+            self.workspace.settle(room_for_news(self.workspace.window, room))
 
     async def _news(self, window: Window, timeout_s: float) -> tuple[Observation, ...]:
         if not (window.files or window.pending):

@@ -5,28 +5,33 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from live_memory.agent.admission import Admission, PrefixGate
+from live_memory.agent.compaction_state import CompactionState
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.freshness import Freshness
 from live_memory.errors import StoreError
+from live_memory.llm.base import Purpose
+from live_memory.notes import ledger
+from live_memory.notes.note import Fact
 from live_memory.settings import Settings
-from live_memory.store.base import Answered, Store
+from live_memory.store.base import Account, Answered, Store
+from live_memory.store.notes import Notes
 from live_memory.text.calibration import Size
 from live_memory.text.tokens import estimate_tokens
-from live_memory.window.budget import Budget, first_entry_to_keep
-from live_memory.window.deltas import changed_paths, settle, with_room
+from live_memory.window.deltas import changed_paths, pending_tokens, settle, with_room
 from live_memory.window.files import Observation
-from live_memory.window.window import Window
+from live_memory.window.window import Delta, Window
 
 logger = logging.getLogger(__name__)
 
 TREE_MAX_AGE_S = 86400.0  # by then every provider has dropped the prefix, and a new tree costs nothing more
 PENDING_MAX_TOKENS = 500_000  # of the texts that wait for a question, which may never come
 TREE_SLACK_RATIO = 1.25  # how far a kept tree may be above what it may take, before it is made anew
+DOUBT = "[Observation] Some of the knowledge above may be out of date, because files it came from have changed since:"
 
 
 class Workspace:
@@ -44,13 +49,18 @@ class Workspace:
         self.loading = asyncio.Lock()
         self.ingesting = asyncio.Lock()  # notices are taken in the order they came
         self.freshness = Freshness(equipment.files, root)
-        self.demote: Callable[[str, str | None], object] = _nothing_to_demote
+        self.compaction = CompactionState()
         self._unready: Window | None = None
         self.used_at_s = self._clock.monotonic_s()
         self._store = store
+        self._is_doubt_due = True  # the ledger may show facts as certain that are not any more
         self._limits = (0, 0)
         self.admission = Admission(1, 0)
         self.limit(settings)
+
+    @property
+    def notes(self) -> Notes:
+        return self._store.notes
 
     @property
     def is_idle(self) -> bool:
@@ -85,13 +95,15 @@ class Workspace:
         return self._unready
 
     def begin(self, tree: str, seen: Iterable[Observation], max_tokens: int) -> None:
-        """Give the window a new tree, and render its frozen block anew with what is known and `seen` by now, of which new
-        texts take at most `max_tokens`."""
+        """Give the window a new tree, and render its frozen block anew with what is known and `seen` by now, as long as
+        the new texts take at most `max_tokens`."""
         before = window = self.known_window()
         for each in seen:
             window = window.with_observation(each)
         self._demote(before, window)
-        window = replace(window.with_deltas((), settle(window, max_tokens).files), tree=tree).refrozen()
+        if pending_tokens(window) <= max_tokens:  # else they stay pending, for the compaction that is due
+            window = window.with_deltas((), settle(window, max_tokens).files)
+        window = replace(window, tree=tree).refrozen(self._ledger_as_of_now(window))
         self._store.refreeze(self.key, window, self._clock.wall_s())
         self.window, self._unready = window, None
         self.gate.cool("new tree")
@@ -117,25 +129,51 @@ class Workspace:
 
     def settle(self, max_tokens: int) -> None:
         """Tell the window what is pending, within `max_tokens`: from now on it is part of the conversation."""
-        if self.window is None or not self.window.pending:
+        if self.window is None or not (self.window.pending or self._is_doubt_due):
             return
-        due = settle(self.window, max_tokens)
-        deltas = self._store.append_deltas(self.key, due.deltas, due.files, self._clock.wall_s())
-        self.window = self.window.with_deltas(deltas, due.files)
+        due, doubt = settle(self.window, max_tokens), self._doubt(self.window)
+        self._is_doubt_due = False
+        if due.deltas or due.files or doubt:
+            told = (*due.deltas, *doubt)
+            deltas = self._store.append_deltas(self.key, told, due.files, self._clock.wall_s())
+            self.window = self.window.with_deltas(deltas, due.files)
+
+    def _doubt(self, window: Window) -> tuple[Delta, ...]:
+        """A word about the facts in the frozen block whose files have changed, as far as it was not said before."""
+        stale = ledger.doubtful(window.ledger, self.notes.stale(self.key))
+        said = [entry.text for entry in window.history.entries if isinstance(entry, Delta)]
+        new = [fact for fact in stale if not any(fact.text in text for text in said)]
+        return (Delta(0, f"{DOUBT}\n{ledger.fenced(new)}", ()),) if new else ()
+
+    def _ledger_as_of_now(self, window: Window) -> str:
+        """The facts that the window carries, those that are demoted by now under their warning."""
+        known = self.notes.facts(self.key) if window.ledger else ()
+        beside = {fact.id for fact in ledger.missing(window.ledger, known)}
+        return ledger.render([fact for fact in known if fact.id not in beside])
 
     def _demote(self, before: Window, now: Window) -> None:
         """Tell the notes which files are no longer, or again, what their facts rest on."""
         for path in changed_paths(before, now):
             known = now.pending.get(path) or now.files.get(path)
-            self.demote(path, None if known is None or known.state == "deleted" else known.sha256)
+            sha256 = None if known is None or known.state == "deleted" else known.sha256
+            self.doubt(path, sha256)
 
-    def make_room(self, budget: Budget, fixed_tokens: int) -> None:
-        """Leave the oldest exchanges out of the prompt, in one batch down to the floor, once the threshold is passed."""
-        if self.window is None:
-            return
-        first = first_entry_to_keep(self.window, budget, fixed_tokens)
-        if first is not None:
-            self.leave_out_before(first)
+    def doubt(self, path: str, sha256_now: str | None) -> None:
+        """Demote the facts that rest on another version of the file at `path` (None: there is none any more)."""
+        if self.notes.demote(self.key, path, sha256_now):
+            self._is_doubt_due = True
+
+    def refreeze(self, window: Window, facts: Iterable[Fact]) -> None:
+        """Go on with `window`, whose frozen block was made anew, and keep the `facts` that carry what it dropped. StoreError
+        changes nothing."""
+        self._store.refreeze(self.key, window, facts=facts)
+        self.window = window
+        self._is_doubt_due = False
+        self.gate.cool("compaction")
+
+    def charge(self, purpose: Purpose, account: Account) -> None:
+        """Enter what was spent for another purpose than a question."""
+        self._store.charge(self.key, purpose, account, self._clock.wall_s())
 
     def leave_out_before(self, entry_id: int) -> None:
         """Prompts carry no entry older than `entry_id` from now on; the store keeps them."""

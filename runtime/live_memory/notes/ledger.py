@@ -42,13 +42,25 @@ def render(facts: Sequence[Fact]) -> str:
     return "\n\n".join([*[_section(HEADING, fresh)] * bool(fresh), *[_section(STALE_HEADING, stale)] * bool(stale)])
 
 
-def holds(ledger: str, fact: Fact) -> bool:
-    """Whether `fact` stands in a rendered text, whatever the heading above it."""
-    return f"\n{_line(fact)}\n" in ledger
+def missing(rendered: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Those of `facts` that do not stand in a rendered ledger, under whatever heading."""
+    lines = frozenset(rendered.split("\n"))
+    return tuple(fact for fact in facts if _line(fact) not in lines)
+
+
+def doubtful(rendered: str, stale: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Those of the `stale` facts that a rendered ledger still shows as if they held."""
+    lines = frozenset(rendered.partition(STALE_HEADING)[0].split("\n"))
+    return tuple(fact for fact in stale if _line(fact) in lines)
+
+
+def fenced(facts: Iterable[Fact]) -> str:
+    """The facts as lines between tags, without a heading."""
+    return "\n".join((FENCE, *(_line(fact) for fact in facts), FENCE_END))
 
 
 def _section(heading: str, facts: Sequence[Fact]) -> str:
-    return "\n".join((heading, FENCE, *(_line(fact) for fact in facts), FENCE_END))
+    return f"{heading}\n{fenced(facts)}"
 
 
 def _line(fact: Fact) -> str:

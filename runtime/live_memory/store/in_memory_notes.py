@@ -29,10 +29,15 @@ class InMemoryNotes:
         wanted = query_terms(question)
         shares = {fact.id: len({*wanted}.intersection(terms(fact.text))) for fact in self.facts(root)}
         ranked = sorted(self.facts(root), key=lambda fact: -shares[fact.id])
-        found = bearing(wanted, (fact for fact in ranked if shares[fact.id]))[:limit]
-        for fact in found:
-            self._facts[root][fact.id] = replace(fact, use_count=fact.use_count + 1)
-        return found
+        return bearing(wanted, (fact for fact in ranked if shares[fact.id]))[:limit]
+
+    def count_use(self, root: str, facts: Iterable[Fact]) -> None:
+        kept = self._facts.get(root, {})
+        for fact_id in {fact.id for fact in facts} & set(kept):
+            kept[fact_id] = replace(kept[fact_id], use_count=kept[fact_id].use_count + 1)
+
+    def stale(self, root: str) -> tuple[Fact, ...]:
+        return tuple(fact for fact in self.facts(root) if fact.is_stale)
 
     def demote(self, root: str, path: str, sha256_now: str | None) -> tuple[Fact, ...]:
         demoted = []

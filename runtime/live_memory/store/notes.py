@@ -23,7 +23,15 @@ class Notes(Protocol):
         ...
 
     def search(self, root: str, question: str, limit: int) -> tuple[Fact, ...]:
-        """The facts of `root` that bear on `question`, best first; each counts as used once more."""
+        """The facts of `root` that bear on `question`, best first."""
+        ...
+
+    def count_use(self, root: str, facts: Iterable[Fact]) -> None:
+        """These facts were given to a question."""
+        ...
+
+    def stale(self, root: str) -> tuple[Fact, ...]:
+        """The demoted facts of `root`, in the order they were learned."""
         ...
 
     def demote(self, root: str, path: str, sha256_now: str | None) -> tuple[Fact, ...]:

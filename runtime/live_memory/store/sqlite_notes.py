@@ -25,6 +25,8 @@ FRESH_ON_PATH = """SELECT number, id, body, created_at_s, verified_at_s, use_cou
     WHERE root = ? AND number IN (SELECT note FROM note_sources WHERE path = ? AND sha256 IS NOT ?)
     AND NOT EXISTS (SELECT 1 FROM note_sources WHERE note = number AND is_changed)
     ORDER BY number"""
+STALE = """SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes
+    WHERE root = ? AND number IN (SELECT note FROM note_sources WHERE is_changed) ORDER BY number"""
 COMPARE = """UPDATE note_sources SET is_changed = sha256 IS NOT ?3
     WHERE path = ?2 AND note IN (SELECT number FROM notes WHERE root = ?1)"""
 
@@ -51,7 +53,8 @@ class SqliteNotes:
             (number,) = execute(NUMBER, (storable(root), fact.id)).fetchone()
             execute("DELETE FROM note_sources WHERE note = ?", (number,))
             for path, sha256 in fact.sources.items():
-                execute("INSERT INTO note_sources VALUES (?, ?, ?, 0)", (number, storable(path), sha256))
+                row_of_source = (number, storable(path), sha256, path in fact.changed)
+                execute("INSERT INTO note_sources VALUES (?, ?, ?, ?)", row_of_source)
             words = " ".join(terms(fact.text))
             execute("INSERT OR REPLACE INTO note_terms (rowid, terms) VALUES (?, ?)", (number, storable(words)))
 
@@ -71,16 +74,22 @@ class SqliteNotes:
             return ()
         match = " OR ".join(f'"{term}"' for term in wanted)  # no term holds a quote
 
-        def work() -> tuple[Fact, ...]:
+        def read() -> tuple[Fact, ...]:
             rows = self._database.execute(SEARCH, (match, storable(root), limit * CANDIDATES)).fetchall()
-            found = bearing(wanted, self._with_sources(rows))[:limit]
-            for fact in found:
-                self._database.execute(
-                    "UPDATE notes SET use_count = use_count + 1 WHERE root = ? AND id = ?", (storable(root), fact.id)
-                )
-            return found
+            return bearing(wanted, self._with_sources(rows))[:limit]
 
-        return self._database.write(work)
+        return self._database.read(read)
+
+    def count_use(self, root: str, facts: Iterable[Fact]) -> None:
+        keys = [(storable(root), fact.id) for fact in facts]
+        if keys:
+            count = "UPDATE notes SET use_count = use_count + 1 WHERE root = ? AND id = ?"
+            self._database.write(lambda: self._database.executemany(count, keys))
+
+    def stale(self, root: str) -> tuple[Fact, ...]:
+        return self._database.read(
+            lambda: self._with_sources(self._database.execute(STALE, (storable(root),)).fetchall())
+        )
 
     def demote(self, root: str, path: str, sha256_now: str | None) -> tuple[Fact, ...]:
         def work() -> tuple[Fact, ...]:
