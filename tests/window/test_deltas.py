@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
+from window.reader import patched
 
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.deltas import diff, settle, with_room
 from live_memory.window.files import FileContext, Observation
+from live_memory.window.frozen import lines_of
 from live_memory.window.window import Window
 
 ROOM = 1_000_000
@@ -30,24 +30,6 @@ def settled(window: Window, *observations: Observation, room: int = ROOM) -> Win
 
 def told(window: Window) -> list[str]:
     return [entry.turns[0].blocks[0].text for entry in window.history.entries]  # type: ignore[union-attr]
-
-
-def patched(old: str, hunks: str) -> str:
-    """`old` after the unified diff `hunks`."""
-    source, result, at = old.split("\n"), [], 0
-    for line in hunks.split("\n"):
-        head = re.fullmatch(r"@@ -(\d+),\d+ \+\d+,\d+ @@", line)
-        if head:
-            start = int(head[1]) - 1
-            result += source[at:start]
-            at = start
-        elif line.startswith("+"):
-            result.append(line[1:])
-        else:
-            assert source[at] == line[1:]
-            result += [source[at]] if line.startswith(" ") else []
-            at += 1
-    return "\n".join(result + source[at:])
 
 
 def test_a_file_seen_for_the_first_time_is_told_whole_with_its_lines_numbered() -> None:
@@ -162,5 +144,5 @@ def test_a_diff_turns_the_old_text_into_the_new_one(old: str, new: str, before: 
     head, tail = "head\n" * before, "\ntail" * after
     changed = diff(f"{head}{old}{tail}", f"{head}{new}{tail}")
     if changed is not None:
-        assert patched(f"{head}{old}{tail}", changed) == f"{head}{new}{tail}"
+        assert patched(lines_of(f"{head}{old}{tail}"), changed) == lines_of(f"{head}{new}{tail}")
         assert len(changed) <= len(f"{head}{new}{tail}") / 2

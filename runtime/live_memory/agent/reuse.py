@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from live_memory.agent.answers import Citation
 from live_memory.explore.base import FileStamp
@@ -43,15 +44,22 @@ def sources_of(
     return tuple(sorted(stamps.items()))
 
 
-def files_of(citations: Iterable[Citation], read: Iterable[FileStamp], at_s: float) -> tuple[FileContext, ...]:
-    """The files that an answer rests on, as the window knows them from now on."""
-    stamps = {citation.stamp.path: citation.stamp for citation in citations if citation.stamp}
-    stamps |= {stamp.path: stamp for stamp in read}
-    return tuple(
-        FileContext(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s, used_at_s=at_s)
-        for stamp in stamps.values()
-        if stamp.path.isascii() or _is_text(stamp.path)
-    )
+def files_of(
+    citations: Iterable[Citation], read: Iterable[FileStamp], known: Mapping[str, FileContext], at_s: float
+) -> tuple[FileContext, ...]:
+    """The files that an answer rests on, as the window knows them from now on. To cite a file that is `known` uses it; only
+    to read it makes another version known."""
+    files: dict[str, FileContext] = {}
+    for citation in citations:
+        if citation.stamp is not None:
+            held = known.get(citation.stamp.path)
+            files[citation.stamp.path] = replace(held, used_at_s=at_s) if held else _as_read(citation.stamp, at_s)
+    files |= {stamp.path: _as_read(stamp, at_s) for stamp in read}
+    return tuple(file for path, file in files.items() if path.isascii() or _is_text(path))
+
+
+def _as_read(stamp: FileStamp, at_s: float) -> FileContext:
+    return FileContext(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s, used_at_s=at_s)
 
 
 def _is_text(path: str) -> bool:

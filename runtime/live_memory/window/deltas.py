@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.files import FileContext, Observation
-from live_memory.window.frozen import fenced, file_text, one_line
+from live_memory.window.frozen import fenced, file_text, lines_of, one_line
 from live_memory.window.window import Delta, Window
 
 DIFF_RATIO = 0.5  # of the whole text; a diff above it is no easier to read and hardly cheaper
@@ -72,7 +72,7 @@ def changed_paths(before: Window, now: Window) -> tuple[str, ...]:
 
 def diff(old: str, new: str) -> str | None:
     """The unified diff without its file names; None where it is no shorter than DIFF_RATIO of the new text."""
-    before, after = old.split("\n"), new.split("\n")
+    before, after = lines_of(old), lines_of(new)
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
     room = min(len(before), len(after)) - head
     tails = zip(reversed(before), reversed(after), strict=False)

@@ -45,8 +45,12 @@ def held_text(file: FileContext) -> str:
 
 def file_text(path: str, text: str) -> str:
     """A file's text as prompts carry it: its lines numbered, as the tool Read shows them, so that they can be cited."""
-    lines = text.removesuffix("\n").split("\n") if text else []
-    return fenced("file", path, "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, 1)))
+    return fenced("file", path, "\n".join(f"{number}\t{line}" for number, line in enumerate(lines_of(text), 1)))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of `text` as editors count them, without their ends."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def fenced(tag: str, path: str, text: str) -> str:
