@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -74,7 +75,8 @@ class PrefixGate:
         self._clock = clock
         self._ahead = asyncio.Lock()  # wakes its waiters in order
         self._warm_until_s = float("-inf")
-        self._replied_at_s: float | None = None
+        self._touched_at_s = float("-inf")
+        self.replied_at_s = float("-inf")  # to a question
         self._is_continued = False
         self.lifetime_s = WARM_S
         self.pauses_s: deque[float] = deque(
@@ -91,10 +93,21 @@ class PrefixGate:
         """How long the provider is going to keep the prefix if nobody asks; 0 where it has none."""
         return max(0.0, self._warm_until_s - self._clock.monotonic_s())
 
+    @property
+    def idle_s(self) -> float:
+        """How long ago a question last got a reply; infinite where none has."""
+        return self._clock.monotonic_s() - self.replied_at_s
+
+    @property
+    def untouched_s(self) -> float:
+        """How long ago the provider last read or wrote the prefix."""
+        return self._clock.monotonic_s() - self._touched_at_s
+
     def warm(self) -> None:
         """The provider has just read or written the prefix."""
         self._is_continued = True
-        self._warm_until_s = self._clock.monotonic_s() + self.lifetime_s
+        self._touched_at_s = self._clock.monotonic_s()
+        self._warm_until_s = self._touched_at_s + self.lifetime_s
 
     def cool(self, why: PrefixEnd) -> None:
         """The prefix has changed, or its model has."""
@@ -106,14 +119,14 @@ class PrefixGate:
     @asynccontextmanager
     async def passed(self, patience_s: float) -> AsyncIterator[Callable[[], None]]:
         """Go ahead alone, or wait for the one who does, `patience_s` at most. Yields what to call at each reply."""
-        if self._replied_at_s is not None:
-            self.pauses_s.append(self._clock.monotonic_s() - self._replied_at_s)
+        if not math.isinf(self.replied_at_s):
+            self.pauses_s.append(self.idle_s)
         is_leading = not self.is_warm and await self._leads(patience_s)
 
         def on_reply() -> None:
             nonlocal is_leading
             self.warm()
-            self._replied_at_s = self._clock.monotonic_s()
+            self.replied_at_s = self._clock.monotonic_s()
             if is_leading:
                 is_leading = False
                 self._ahead.release()

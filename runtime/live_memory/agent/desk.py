@@ -14,6 +14,7 @@ from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice, Ingest, Scope
+from live_memory.agent.keep_warm import KeepWarm
 from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
 from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
@@ -56,6 +57,8 @@ class QuestionDesk:
         self._models = models
         self._store = store
         self._spend = Spend(store, equipment.clock)
+        self._keep_warm = KeepWarm(store, self._spend, equipment)
+        self._keeping_warm: asyncio.Task[None] | None = None
         self._equipment = equipment
         self._clock = equipment.clock
         self._started_s = self._clock.monotonic_s()
@@ -171,6 +174,9 @@ class QuestionDesk:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=grace_s)
+        if self._keeping_warm is not None:
+            self._keeping_warm.cancel()
+            await asyncio.wait((self._keeping_warm,), timeout=grace_s)
         for seat in (*self._retired, self._seat):
             if seat.model is not None:
                 await seat.model.close()
@@ -190,6 +196,7 @@ class QuestionDesk:
     async def _answered(self, asked: Asked, workspace: Workspace) -> Answer:
         seat = await self._current_seat()
         seat.users += 1
+        self._start_keeping_warm()
         workspace.used_at_s = self._clock.monotonic_s()
         try:
             run = QuestionRun(asked, workspace, seat, self._equipment)
@@ -206,6 +213,13 @@ class QuestionDesk:
         finally:
             seat.users -= 1
             await self._close_retired()
+
+    def _start_keeping_warm(self) -> None:
+        is_on = self._configuration.settings.keep_warm and not self._is_closing
+        if is_on and (self._keeping_warm is None or self._keeping_warm.done()):
+            self._keeping_warm = asyncio.create_task(
+                self._keep_warm.run(lambda: self._seat, self._workspaces.values)
+            )
 
     async def _current_seat(self) -> ModelSeat:
         """The seat; where passages answer for want of a key, the choice is made anew from time to time."""
