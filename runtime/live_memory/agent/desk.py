@@ -217,9 +217,7 @@ class QuestionDesk:
     def _start_keeping_warm(self) -> None:
         is_on = self._configuration.settings.keep_warm and not self._is_closing
         if is_on and (self._keeping_warm is None or self._keeping_warm.done()):
-            self._keeping_warm = asyncio.create_task(
-                self._keep_warm.run(lambda: self._seat, self._workspaces.values)
-            )
+            self._keeping_warm = asyncio.create_task(self._keep_warm.run(lambda: self._seat, self._workspaces.values))
 
     async def _current_seat(self) -> ModelSeat:
         """The seat; where passages answer for want of a key, the choice is made anew from time to time."""
