@@ -1,0 +1,376 @@
+"""Making room, end to end: what leaves becomes facts, a failing summarizer loses nothing, forks do not race."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent.scene import Scene, make_scene, until
+
+from live_memory.agent.answers import Answer
+from live_memory.agent.ingest import FileNotice
+from live_memory.agent.seat import Models, take_seat
+from live_memory.agent.workspace import DOUBT, Workspace
+from live_memory.clock import ManualClock
+from live_memory.llm.base import Completion, CompletionRequest, Model, Unavailable
+from live_memory.llm.choice import Choice
+from live_memory.llm.scripted import ScriptedModel, ScriptedReply
+from live_memory.notes.ledger import STALE_HEADING
+from live_memory.store.in_memory import InMemoryStore
+from live_memory.window.messages import Text
+from live_memory.window.window import Exchange, Window
+
+MAX_TOKENS = 12_000
+MARK = re.compile(r"mark_\d+")
+
+
+def is_summary(request: CompletionRequest) -> bool:
+    return request.purpose == "compaction"
+
+
+def words(request: CompletionRequest) -> str:
+    return "\n".join(block.text for turn in request.prompt.turns for block in turn.blocks if isinstance(block, Text))
+
+
+def material(request: CompletionRequest) -> str:
+    return words(request).partition("The material to be dropped:")[2]
+
+
+def facts_in(request: CompletionRequest) -> str:
+    marks = sorted(set(MARK.findall(material(request))))
+    return "\n".join(f"The thing {mark} is kept in server.py." for mark in marks) or "NONE"
+
+
+@dataclass
+class Speaker:
+    """A model that answers with text, and distils one fact for each mark that the material holds."""
+
+    provider: str = "scripted"
+    name: str = "scripted-1"
+    answer: str = "See server.py:1. " + "words " * 600
+    requests: list[CompletionRequest] = field(default_factory=list)
+    on_summary: Callable[[CompletionRequest], ScriptedReply | Exception | None] = lambda _request: None
+    asked: ScriptedModel = field(default_factory=ScriptedModel)
+
+    async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion:
+        self.requests.append(request)
+        if is_summary(request):
+            special = self.on_summary(request)
+            self.asked._steps.append(special if special is not None else facts_in(request))
+        else:
+            mark = MARK.findall(words(request))
+            self.asked._steps.append(f"{mark[-1] if mark else ''} {self.answer}")
+        return await self.asked.complete(request, on_text)
+
+    async def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def summaries(self) -> list[CompletionRequest]:
+        return [request for request in self.requests if is_summary(request)]
+
+
+def full_scene(tmp_path: Path, speaker: Speaker, **settings: Any) -> Scene:
+    """A desk with a window of MAX_TOKENS; `settings` also take what `make_scene` takes."""
+    chosen: dict[str, Any] = {
+        "max_context_tokens": MAX_TOKENS,
+        "max_answer_tokens": 256,
+        "force_explore_when_cold": False,
+        "reuse_answers": False,
+    }
+    return make_scene(tmp_path, model=speaker, **(chosen | settings))
+
+
+def workspace_of(scene: Scene) -> Workspace:
+    return scene.desk._workspaces[scene.root]
+
+
+def window_of(scene: Scene) -> Window:
+    window = workspace_of(scene).window
+    assert window is not None
+    return window
+
+
+def exchanges(scene: Scene) -> tuple[Exchange, ...]:
+    return window_of(scene).history.exchanges
+
+
+async def fill(scene: Scene, count: int, first: int = 0) -> None:
+    for number in range(first, first + count):
+        await scene.ask(f"What is mark_{number}?")
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """The question that has begun a compaction."""
+
+    number: int
+    task: asyncio.Task[Answer]
+
+
+async def ask_until_it_compacts(scene: Scene) -> UnderWay:
+    await fill(scene, 1)
+    state = workspace_of(scene).compaction
+    for number in range(1, 100):
+        task = asyncio.create_task(scene.ask(f"What is mark_{number}?"))
+        await until(lambda task=task: task.done() or state.ended is not None)  # type: ignore[misc]
+        if state.ended is not None:
+            return UnderWay(number, task)
+    raise AssertionError("never full")
+
+
+def is_carried(scene: Scene, number: int) -> bool:
+    """Whether a question is in the window, or in a fact that search finds."""
+    mark = f"mark_{number}"
+    asked = any(entry.question == f"What is {mark}?" for entry in exchanges(scene))
+    return asked or any(mark in fact.text for fact in scene.store.notes.search(str(scene.root), f"what is {mark}", 5))
+
+
+async def test_old_exchanges_become_facts_that_stand_in_the_ledger_and_none_is_lost(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker)
+    await fill(scene, 20)
+    assert workspace_of(scene).compaction.count >= 1
+    assert all(is_carried(scene, number) for number in range(20))
+    last = speaker.requests[-1]
+    assert "The thing mark_0 is kept in server.py." in last.prompt.system[1]
+    assert "What is mark_0?" not in words(last)
+
+
+async def test_the_summarizer_never_sees_the_question_at_hand(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker)
+    await fill(scene, 20)
+    for request in speaker.summaries():
+        assert request.prompt.tools == ()
+        position = speaker.requests.index(request)
+        asked = MARK.findall(words(speaker.requests[position + 1]))[-1]
+        assert asked not in words(request)
+
+
+async def test_between_compactions_each_prompt_begins_with_the_one_before(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker)
+    await fill(scene, 20)
+    questions = [request.prompt for request in speaker.requests if not is_summary(request)]
+    breaks = 0
+    for before, after in itertools.pairwise(questions):
+        is_kept = (
+            before.system == after.system and after.turns[: before.prefix_turns] == before.turns[: before.prefix_turns]
+        )
+        breaks += not is_kept
+    assert breaks == workspace_of(scene).compaction.count
+
+
+async def test_what_it_took_is_charged_as_compaction_and_not_to_the_question(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker)
+    await fill(scene, 20)
+    account = scene.store.account(str(scene.root), purpose="compaction")
+    assert account.requests == len(speaker.summaries()) > 0
+    assert account.questions == 0
+    assert scene.store.account(str(scene.root), purpose="question").requests == 20
+
+
+async def test_a_summarizer_that_fails_leaves_every_exchange_and_is_asked_again_later(tmp_path: Path) -> None:
+    clock, speaker = ManualClock(), Speaker(answer="See server.py:1. " + "words " * 200)
+    speaker.on_summary = lambda _request: Unavailable("down")
+    scene = full_scene(tmp_path, speaker, clock=clock)
+    number = 0
+    while not speaker.summaries():
+        await fill(scene, 1, number)
+        number += 1
+    tried = len(speaker.summaries())
+    assert len(exchanges(scene)) == number
+    await fill(scene, 1, number)
+    assert len(speaker.summaries()) == tried  # it rests
+    assert len(exchanges(scene)) == number + 1
+    speaker.on_summary = lambda _request: None
+    clock.advance(120)
+    await fill(scene, 1, number + 1)
+    assert len(speaker.summaries()) > tried
+    assert len(exchanges(scene)) < number
+    assert all(is_carried(scene, each) for each in range(number + 2))
+
+
+async def test_where_the_prompt_would_overflow_the_oldest_are_left_out_and_told_once_the_summarizer_works(
+    tmp_path: Path,
+) -> None:
+    clock, speaker = ManualClock(), Speaker()
+    speaker.on_summary = lambda _request: Unavailable("down")
+    scene = full_scene(tmp_path, speaker, clock=clock)
+    await fill(scene, 20)
+    assert window_of(scene).left_out > 0
+    assert all(len(words(request)) < MAX_TOKENS * 4 for request in speaker.requests)
+    assert not is_carried(scene, 0)
+    speaker.on_summary = lambda _request: None
+    clock.advance(120)
+    await fill(scene, 10, 20)
+    assert all(is_carried(scene, number) for number in range(30))
+
+
+async def test_texts_are_distilled_once_and_shed_when_the_window_fills_again_within_the_interval(
+    tmp_path: Path,
+) -> None:
+    clock, speaker = ManualClock(), Speaker()
+    scene = full_scene(tmp_path, speaker, clock=clock)
+    await scene.ask("What is here?")
+
+    async def work_on(numbers: range) -> None:
+        for number in numbers:
+            path = scene.root / f"module_{number}.py"
+            path.write_text(f"mark_{number} = 1\n" + "# filling\n" * 400)
+            await scene.desk.observe(FileNotice(str(scene.root), "touched", (path.name,)))
+        await scene.ask("What is new?")
+
+    await work_on(range(12))
+    told = len(speaker.summaries())
+    assert told >= 1
+    held = [path for path, file in window_of(scene).files.items() if file.content is not None]
+    assert 0 < len(held) < 12
+    await work_on(range(12, 24))
+    assert len(speaker.summaries()) == told
+    assert len([file for file in window_of(scene).files.values() if file.content is not None]) < 12
+    clock.advance(120)
+    await work_on(range(24, 36))
+    assert len(speaker.summaries()) > told
+
+
+async def test_64_questions_at_once_with_compactions_in_their_midst_are_all_kept(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker, max_parallel_queries=64, distill_min_interval_s=0)
+    await fill(scene, 12, 1000)
+    parent = window_of(scene)
+    before = (parent.history.entries, dict(parent.files), parent.frozen)
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(scene.ask(f"What is mark_{number}?") for number in range(64)))
+    assert (parent.history.entries, dict(parent.files), parent.frozen) == before
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(scene.ask(f"What is mark_{number}?") for number in range(64, 128)))
+    assert workspace_of(scene).compaction.count >= 2
+    assert workspace_of(scene).compaction.ended is None
+    assert all(is_carried(scene, number) for number in (*range(128), *range(1000, 1012)))
+    assert workspace_of(scene).compaction.owed == ()
+
+
+async def test_forks_that_meet_a_compaction_do_not_start_another(tmp_path: Path) -> None:
+    speaker, held = Speaker(), asyncio.Event()
+    scene = full_scene(tmp_path, speaker)
+    speaker.on_summary = lambda request: ScriptedReply((facts_in(request),), hold=held)
+    first = await ask_until_it_compacts(scene)
+    number = first.number
+    others = [asyncio.create_task(scene.ask(f"What is mark_{each}?")) for each in range(number + 1, number + 6)]
+    await until(lambda: any(task.done() for task in others))
+    assert not first.task.done()
+    held.set()
+    async with asyncio.timeout(10):
+        await asyncio.gather(first.task, *others)
+    told = [mark for request in speaker.summaries() for mark in set(MARK.findall(material(request)))]
+    assert len(told) == len(set(told))
+    assert all(is_carried(scene, each) for each in range(number + 6))
+
+
+async def test_a_caller_that_hangs_up_in_the_middle_of_a_compaction_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker)
+    speaker.on_summary = lambda _request: ScriptedReply(("never",), hold=asyncio.Event())
+    first = await ask_until_it_compacts(scene)
+    first.task.cancel()
+    await asyncio.wait({first.task})
+    assert workspace_of(scene).compaction.ended is None
+    assert all(is_carried(scene, each) for each in range(first.number))
+
+
+async def test_a_reset_in_the_middle_of_a_compaction_forgets_it_too(tmp_path: Path) -> None:
+    speaker, held = Speaker(), asyncio.Event()
+    scene = full_scene(tmp_path, speaker)
+    speaker.on_summary = lambda request: ScriptedReply((facts_in(request),), hold=held)
+    first = await ask_until_it_compacts(scene)
+    await scene.desk.reset(str(scene.root))
+    held.set()
+    await asyncio.wait({first.task}, timeout=10)
+    assert scene.store.notes.facts(str(scene.root)) == ()
+    assert window_of(scene).ledger == ""
+
+
+async def test_a_restart_keeps_the_facts_and_the_very_bytes_of_the_prompt(tmp_path: Path) -> None:
+    speaker, store = Speaker(), InMemoryStore()
+    scene = full_scene(tmp_path, speaker, store=store)
+    await fill(scene, 20)
+    again = full_scene(tmp_path, Speaker(), store=store)
+    before = window_of(scene)
+    await again.ask("What is mark_99?")
+    after = window_of(again)
+    assert after.frozen == before.frozen
+    assert after.history.entries[: len(before.history.entries)] == before.history.entries
+
+
+async def test_a_fact_whose_file_changed_is_doubted_once_and_stands_under_the_warning_after_a_compaction(
+    tmp_path: Path,
+) -> None:
+    speaker, store = Speaker(), InMemoryStore()
+    scene = full_scene(tmp_path, speaker, store=store)
+    await fill(scene, 20)
+    fact = store.notes.facts(str(scene.root))[0]
+    assert "server.py" in fact.sources
+    (scene.root / "server.py").write_text("PORT = 1\n")
+    await fill(scene, 2, 20)
+    doubts = [text for text in _texts(speaker.requests[-1]) if text.startswith(DOUBT)]
+    assert len(doubts) == 1
+    assert fact.text in doubts[0]
+    await fill(scene, 20, 22)
+    assert fact.text in window_of(scene).frozen.partition(STALE_HEADING)[2]
+
+
+async def test_a_fact_whose_file_changed_while_no_process_looked_is_doubted_at_the_next_start(tmp_path: Path) -> None:
+    speaker, store = Speaker(), InMemoryStore()
+    scene = full_scene(tmp_path, speaker, store=store)
+    await fill(scene, 20)
+    (scene.root / "server.py").unlink()
+    later = Speaker()
+    again = full_scene(tmp_path, later, store=store)
+    await again.ask("What is mark_99?")
+    assert any(text.startswith(DOUBT) for text in _texts(later.requests[0]))
+
+
+async def test_a_question_is_given_the_facts_that_the_ledger_has_no_room_for(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker, ledger_max_tokens=0)
+    await fill(scene, 20)
+    assert window_of(scene).ledger == ""
+    await scene.ask("Where is mark_0 kept?")
+    last = speaker.requests[-1]
+    assert "<facts>\n- The thing mark_0 is kept in server.py." in words(last)
+    await scene.ask("Anything?")
+    assert "The thing mark_0" not in words(speaker.requests[-1])
+    (scene.root / "server.py").write_text("PORT = 2\n")
+    await scene.ask("Where is mark_0 kept now?")
+    assert "- The thing mark_0 is kept in server.py. (possibly out of date" in words(speaker.requests[-1])
+
+
+async def test_summaries_may_be_written_by_another_model_of_the_provider(tmp_path: Path) -> None:
+    chosen: list[str] = []
+
+    speakers: dict[str, Speaker] = {}
+
+    def connect(choice: Choice) -> Model:
+        chosen.append(choice.model)
+        return speakers.setdefault(choice.model, Speaker(name=choice.model))
+
+    scene = full_scene(tmp_path, Speaker(), summary_model="scripted-small")
+    models = Models(lambda _configuration, _now_s: Choice("scripted", "a test", "scripted", "scripted-1"), connect)
+    seat = take_seat(models, scene.configuration, 0.0)
+    assert chosen == ["scripted-1", "scripted-small"]
+    assert seat.model is not None
+    assert seat.scribe(seat.model).model.name == "scripted-small"
+
+
+def _texts(request: CompletionRequest) -> list[str]:
+    return [block.text for turn in request.prompt.turns for block in turn.blocks if isinstance(block, Text)]
