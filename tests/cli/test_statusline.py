@@ -35,6 +35,11 @@ def test_it_shows_fill_and_cost(env: dict[str, str]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "memory 42% $1.24\n", "")
 
 
+def test_what_the_cache_saved_stands_beside_the_cost(env: dict[str, str], server: StandIn) -> None:
+    server.routes["GET /stats"] = always({**STATS, "saved_by_cache_usd": 7.456})
+    assert run(env, "statusline").stdout == "memory 42% $1.24 (saved $7.46)\n"
+
+
 def test_a_window_that_cost_nothing_shows_no_price(env: dict[str, str], server: StandIn) -> None:
     server.routes["GET /stats"] = always({"context": {"ratio": 0.0}, "cost_usd": 0.0})
     assert run(env, "statusline").stdout == "memory 0%\n"

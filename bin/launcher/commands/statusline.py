@@ -18,6 +18,7 @@ USAGE = "statusline [--cwd DIR]"
 STDIN_S = 0.1  # Claude Code has written its JSON before we run; a pipe that nobody writes to must not hold us
 ANSWER_TIMEOUT_S = 0.3
 CHUNK_BYTES = 65536
+CENT_USD = 0.01
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
@@ -36,13 +37,15 @@ def run(arguments: list[str]) -> int:
 
 def line(stats: dict[str, object]) -> str:
     """The body of `/stats` in a few words."""
-    context, cost = stats.get("context"), stats.get("cost_usd")
+    context, cost, saved = stats.get("context"), stats.get("cost_usd"), stats.get("saved_by_cache_usd")
     ratio = context.get("ratio") if isinstance(context, dict) else None
     parts = ["memory"]
     if isinstance(ratio, (int, float)):
         parts.append(f"{ratio:.0%}")
     if isinstance(cost, (int, float)) and cost > 0:
         parts.append(f"${cost:.2f}")
+    if isinstance(saved, (int, float)) and saved >= CENT_USD:
+        parts.append(f"(saved ${saved:.2f})")
     return " ".join(parts)
 
 

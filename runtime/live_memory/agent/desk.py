@@ -19,7 +19,7 @@ from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
 from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
 from live_memory.agent.spend import Spend
-from live_memory.agent.statistics import account_figures, window_figures
+from live_memory.agent.statistics import account_figures, budget_figures, window_figures
 from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError, StoreError
@@ -103,12 +103,13 @@ class QuestionDesk:
         workspace = self._workspaces.get(root) if root else None
         if root and workspace is None:
             workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
-        day = utc_day(self._clock.wall_s())
-        return (
-            figures
-            | account_figures(self._store, workspace, day)
-            | window_figures(self._store, workspace, seat, self._equipment.explorers.specs)
-        )
+        now_s = self._clock.wall_s()
+        figures |= account_figures(self._store, workspace, utc_day(now_s))
+        figures |= budget_figures(self._store, seat.settings, now_s)
+        figures |= window_figures(workspace, seat, self._equipment.explorers.specs, self._clock)
+        if workspace is not None:
+            figures["keep_warm"] = self._keep_warm.figures(workspace, seat)
+        return figures
 
     async def clear(self, cwd: str) -> None:
         """Forget the workspace's window; the next question begins a new one. Accounts stay."""
@@ -178,8 +179,7 @@ class QuestionDesk:
             self._keeping_warm.cancel()
             await asyncio.wait((self._keeping_warm,), timeout=grace_s)
         for seat in (*self._retired, self._seat):
-            if seat.model is not None:
-                await seat.model.close()
+            await seat.close()
         self._equipment.threads.close()
         self._store.close()
 
@@ -247,8 +247,7 @@ class QuestionDesk:
         idle = [seat for seat in self._retired if not seat.users]
         self._retired = [seat for seat in self._retired if seat.users]
         for seat in idle:
-            if seat.model is not None:
-                await seat.model.close()
+            await seat.close()
 
     async def _root(self, cwd: str) -> Path:
         """The canonical root, looked up in a thread; questions from one folder keep their order of arrival."""
