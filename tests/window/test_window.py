@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from live_memory.window.budget import Budget, first_entry_to_keep
+from live_memory.window.budget import first_entry_below
 from live_memory.window.files import FileContext
 from live_memory.window.messages import Prompt, Text, ToolSpec, Turn
-from live_memory.window.prompt import build_prompt, fixed_tokens, trailing_turn
+from live_memory.window.prompt import build_prompt, trailing_turn
 from live_memory.window.window import Exchange, Window
 
 TOOLS = (ToolSpec("Read", "Read a file.", {"type": "object"}),)
@@ -94,26 +94,19 @@ def test_questions_that_commit_in_any_order_all_keep_their_pair(history: list[St
     assert set(window.files) == {step.path for step in history}
 
 
-@given(st.lists(st.text(min_size=1, max_size=400), min_size=1, max_size=60), st.integers(50, 2000))
-def test_once_over_the_threshold_the_oldest_go_in_one_batch_down_to_the_floor(
-    answers: list[str], max_tokens: int
-) -> None:
-    budget, window = Budget(max_tokens), Window("tree")
+@given(st.lists(st.text(min_size=1, max_size=400), min_size=1, max_size=60), st.integers(0, 2000))
+def test_the_newest_entries_that_fit_stay(answers: list[str], max_tokens: int) -> None:
+    window = Window("tree")
     for number, answer in enumerate(answers, 1):
         window = window.with_exchange(Exchange(number, "q", answer))
-    fixed = fixed_tokens(INSTRUCTIONS, window, TOOLS)
-    first = first_entry_to_keep(window, budget, fixed)
-    if window.history.tokens + fixed <= budget.threshold_tokens:
-        assert first is None
-        return
+    first = first_entry_below(window, max_tokens)
     assert first is not None
     shorter = window.without_before(first)
     assert shorter.left_out + len(shorter.history.entries) == len(answers)
-    assert not shorter.history.entries or shorter.history.tokens + fixed <= budget.floor_tokens
+    assert shorter.history.tokens <= max_tokens
     assert shorter.history.entries == window.history.entries[shorter.left_out :]
     if shorter.left_out:
-        one_more = window.without_before(first - 1)
-        assert one_more.history.tokens + fixed > budget.floor_tokens
+        assert window.without_before(first - 1).history.tokens > max_tokens
 
 
 def test_an_empty_frozen_block_is_not_sent() -> None:

@@ -158,7 +158,7 @@ class QuestionRun:
             except ModelError as error:
                 result = error
         self._workspace.scripts = self._inquiry.scripts or self._workspace.scripts
-        self._learn_from(window)
+        self._learn_from(self._inquiry)
         if isinstance(result, ModelError):
             logger.info("model failed model=%s error=%s", model.name, type(result).__name__)
             return await self._failed(model, result)
@@ -201,15 +201,10 @@ class QuestionRun:
         self._search.start(max(0.001, self._finish_s - self._clock.monotonic_s()))
         return ""
 
-    def _learn_from(self, fork: Window) -> None:
-        """Where the provider found the prompt too long, later ones keep below that, and what was left out stays out."""
-        inquiry = self._inquiry
-        if inquiry is None or inquiry.too_long_tokens == 0:
-            return
-        self._seat.proven_tokens = int(inquiry.too_long_tokens * PROVEN_RATIO)
-        if inquiry.window.left_out > fork.left_out:
-            kept = inquiry.window.history.entries
-            self._workspace.leave_out_before(kept[0].id if kept else fork.history.entries[-1].id + 1)
+    def _learn_from(self, inquiry: Inquiry) -> None:
+        """Where the provider found the prompt too long, later ones keep below that: the next question makes room first."""
+        if inquiry.too_long_tokens:
+            self._seat.proven_tokens = int(inquiry.too_long_tokens * PROVEN_RATIO)
 
     async def _ended(self, model: Model, ending: Ending) -> Draft:
         assert self._inquiry is not None

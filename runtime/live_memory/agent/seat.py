@@ -11,6 +11,7 @@ from live_memory.llm.catalog import ModelCard, model_card, usable_context_tokens
 from live_memory.llm.choice import Choice
 from live_memory.llm.pricing import PriceOverrides, cost_usd, without_cache
 from live_memory.llm.retry import DEFAULT_BACKOFF, Backoff
+from live_memory.llm.trace import traced
 from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Account
 from live_memory.text.calibration import Calibration, Size
@@ -71,6 +72,12 @@ class ModelSeat:
     def is_on_subscription(self) -> bool:
         return self.choice.auth == "subscription"
 
+    async def close(self) -> None:
+        """Close the models."""
+        for model in (self.model, self.summary.model if self.summary else None):
+            if model is not None:
+                await model.close()
+
     def answer_tokens(self, wished: int) -> int:
         """The answer's budget: what the caller wished, else the setting, within what is allowed and the model can."""
         tokens = min(max(wished or self.settings.max_answer_tokens, MIN_ANSWER_TOKENS), MAX_ANSWER_TOKENS)
@@ -118,7 +125,7 @@ def take_seat(models: Models, configuration: Configuration, now_s: float) -> Mod
     why, model = choice.why, None
     if choice.kind != "passages":
         if models.absence is None:
-            model = models.connect(choice)
+            model = traced(models.connect(choice), configuration.settings.trace_prompts)
         else:
             why = models.absence
     card = model_card(choice.provider, choice.model) if choice.model else None

@@ -13,7 +13,6 @@ from live_memory.agent.admission import Admission, PrefixGate
 from live_memory.agent.compaction_state import CompactionState
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.freshness import Freshness
-from live_memory.errors import StoreError
 from live_memory.llm.base import Purpose
 from live_memory.notes import ledger
 from live_memory.notes.note import Fact
@@ -174,21 +173,6 @@ class Workspace:
     def charge(self, purpose: Purpose, account: Account) -> None:
         """Enter what was spent for another purpose than a question."""
         self._store.charge(self.key, purpose, account, self._clock.wall_s())
-
-    def leave_out_before(self, entry_id: int) -> None:
-        """Prompts carry no entry older than `entry_id` from now on; the store keeps them."""
-        if self.window is None:
-            return
-        shorter = self.window.without_before(entry_id)
-        if shorter is self.window:
-            return
-        try:
-            self._store.refreeze(self.key, shorter)
-        except StoreError:  # after a restart the prompt is longer again, and is cut again
-            logger.exception("what was left out is not saved root=%s", self.root)
-        logger.info("left out root=%s exchanges=%d", self.root, shorter.left_out - self.window.left_out)
-        self.window = shorter
-        self.gate.cool("compaction")
 
     def commit(self, answered: Answered, generation: int) -> None:
         """Save what an answered question leaves behind, and append it to the window as it is by now. StoreError saves

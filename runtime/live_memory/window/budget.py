@@ -1,4 +1,4 @@
-"""How large a prompt may become, and which exchanges no longer fit. Pure."""
+"""How large a prompt may become, and which entries no longer fit. Pure."""
 
 from __future__ import annotations
 
@@ -25,17 +25,6 @@ class Budget:
     @property
     def floor_tokens(self) -> int:
         return int(self.max_tokens * self.floor_ratio)
-
-
-def first_entry_to_keep(window: Window, budget: Budget, fixed_tokens: int) -> int | None:
-    """The id of the oldest entry that stays in the prompt, None while everything fits under the threshold.
-
-    `fixed_tokens` is the rest of the prompt: tools, instructions, tree, the question at hand. One past the newest id
-    where even the last entry does not fit below the floor.
-    """
-    if not window.history.entries or window.history.tokens + fixed_tokens <= budget.threshold_tokens:
-        return None
-    return first_entry_below(window, budget.floor_tokens - fixed_tokens)
 
 
 def first_entry_below(window: Window, history_tokens: int) -> int | None:
