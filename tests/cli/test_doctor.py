@@ -127,3 +127,44 @@ def test_an_interpreter_that_is_gone_is_a_warning(env: dict[str, str], data_dir:
     (data_dir / "python").write_text("/no/such/python\n")
     _, checks = diagnosis(env)
     assert checks["python"]["status"] == "warning"
+
+
+def traced(folder: Path, number: int, system: str, question: str) -> None:
+    """A request as the server writes it."""
+    folder.mkdir(exist_ok=True)
+    body = {"system": [system], "messages": [{"role": "user", "content": [question]}]}
+    prefix_chars = len(f"\x1esystem 1\x1f{system}")
+    sent = {"model": "m", "purpose": "question", "workspace": "w", "prefix_chars": prefix_chars, "request": body}
+    (folder / f"{number:06}.json").write_text(json.dumps(sent))
+
+
+def test_traced_requests_whose_prefix_held_are_well(env: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "trace"
+    traced(folder, 1, "You answer.", "Where?")
+    traced(folder, 2, "You answer.", "Why?")
+    done = run(env, "doctor", "prompts", str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "held    000001 → 000002" in done.stdout
+    assert done.stdout.endswith("2 requests, 1 pairs, 0 broken\n")
+
+
+def test_a_prefix_that_broke_is_shown_at_its_first_other_byte(env: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "trace"
+    traced(folder, 1, "The port is 7711.", "Where?")
+    traced(folder, 2, "The port is 8811.", "Why?")
+    done = run(env, "doctor", "prompts", str(folder))
+    assert done.returncode == 1
+    assert "then in system 1" in done.stdout
+    assert "The port is 7711." in done.stdout
+    assert "The port is 8811." in done.stdout
+    found = json.loads(run(env, "doctor", "prompts", str(folder), "--json").stdout)
+    assert (found["requests"], found["broken"], found["pairs"][0]["held"]) == (2, 1, False)
+
+
+def test_a_folder_without_requests_is_a_sentence(env: dict[str, str], tmp_path: Path) -> None:
+    done = run(env, "doctor", "prompts", str(tmp_path))
+    assert done.returncode == 1
+    assert "holds no traced requests" in done.stderr
+    (tmp_path / "000001.json").write_text("{}")
+    assert "holds no traced request" in run(env, "doctor", "prompts", str(tmp_path)).stderr
+    assert run(env, "doctor", "prompts").returncode == 2

@@ -9,9 +9,10 @@ from launcher import paths
 from launcher.commands import options
 from launcher.commands.check import Check
 from launcher.commands.checks import all_checks
+from launcher.errors import UsageError
 from launcher.terminal import coloured
 
-USAGE = "doctor [--json]"
+USAGE = "doctor [prompts DIR] [--json]"
 COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 NAME_WIDTH = 12
 STATUS_WIDTH = 8
@@ -19,7 +20,9 @@ STATUS_WIDTH = 8
 
 def run(arguments: list[str]) -> int:
     """0, or 1 when any check found a problem."""
-    parsed = options.parse(arguments, USAGE, options.JSON)
+    parsed = options.parse(arguments, USAGE, options.JSON, max_words=2)
+    if parsed.words:
+        return _run_prompts(parsed)
     found = []
     for check in all_checks(paths.place()):
         found.append(check)
@@ -31,6 +34,14 @@ def run(arguments: list[str]) -> int:
         shown = {"ok": is_well, "checks": [check._asdict() for check in found]}
         sys.stdout.write(json.dumps(shown, ensure_ascii=False) + "\n")
     return 0 if is_well else 1
+
+
+def _run_prompts(parsed: options.Parsed) -> int:
+    if parsed.words[0] != "prompts" or len(parsed.words) == 1:
+        raise UsageError(f"usage: live-memory {USAGE}")
+    from launcher.commands import prompts
+
+    return prompts.report(parsed.words[1], options.form(parsed))
 
 
 def _lines(check: Check) -> str:

@@ -110,6 +110,8 @@ class AnthropicModel:
         calls = reply.tool_calls()
         if calls and reply.thoughts():
             self._thoughts.keep(calls[0].id, reply.thoughts())
+        if request.purpose == "compaction":
+            return Completion(reply.text(), calls, reply.usage, reply.stop_reason())
         prompt = request.prompt  # a history holds no thoughts, so its blocks count the same in every request
         self._history_blocks[request.cache_key] = sum(
             len(self._content(t)) for t in prompt.turns[: prompt.prefix_turns]
@@ -136,6 +138,10 @@ class AnthropicModel:
         token = await asyncio.to_thread(choice.read_token) if choice.read_token else choice.api_key
         headers: dict[str, Any] = {"Authorization": f"Bearer {token}"}
         return headers | ({"anthropic-beta": OAUTH_BETA} if choice.auth == "subscription" else {})
+
+    def wire(self, request: CompletionRequest) -> Json:
+        """What is sent for `request`, for the trace."""
+        return self._body(request)
 
     def _body(self, request: CompletionRequest) -> Json:
         prompt = request.prompt

@@ -69,6 +69,17 @@ class OpenAIModel:
                 if not self._adapts_to(str(error), optional):
                     raise
 
+    def wire(self, request: CompletionRequest) -> Json:
+        """What is sent for `request`, for the trace."""
+        tools = [_tool(tool) for tool in request.prompt.tools]
+        return {
+            "model": self.name,
+            "messages": self._messages(request.prompt),
+            "tools": tools,
+            self._length_name: request.max_output_tokens,
+            **self._optional(request),
+        }
+
     async def prepare(self) -> None:
         await self._started()
 

@@ -69,6 +69,17 @@ class ScriptedModel:
         stop = reply.stop_reason or ("tool_calls" if reply.tool_calls else "end")
         return Completion("".join(reply.pieces), reply.tool_calls, usage, stop)
 
+    def wire(self, request: CompletionRequest) -> dict[str, object]:
+        """What stands for the bytes of `request`, for the trace."""
+        prompt = request.prompt
+        return {
+            "tools": [{"name": tool.name, "description": tool.description} for tool in prompt.tools],
+            "system": list(prompt.system),
+            "messages": [
+                {"role": turn.role, "content": [_block_text(block) for block in turn.blocks]} for turn in prompt.turns
+            ],
+        }
+
     async def prepare(self) -> None:
         """Nothing to prepare."""
 
@@ -89,10 +100,10 @@ class ScriptedModel:
 
     def _counted(self, request: CompletionRequest, reply: ScriptedReply) -> Usage:
         sent = rendered(request.prompt)
-        shared_chars = max((_shared_chars(sent, earlier) for earlier in self._sent), default=0)
+        most_chars = max((shared_chars(sent, earlier) for earlier in self._sent), default=0)
         self._sent.append(sent)
         written = "".join(reply.pieces) + "".join(call.name + call.arguments_json for call in reply.tool_calls)
-        cached = shared_chars // CHARS_PER_TOKEN
+        cached = most_chars // CHARS_PER_TOKEN
         return Usage(
             input_tokens=-(-len(sent) // CHARS_PER_TOKEN) - cached,
             output_tokens=-(-len(written) // CHARS_PER_TOKEN),
@@ -114,7 +125,7 @@ def _block_text(block: Block) -> str:
     return block.text if isinstance(block, Text) else block.call_id + block.text
 
 
-def _shared_chars(one: str, other: str) -> int:
+def shared_chars(one: str, other: str) -> int:
     """The length of the common prefix, by halving: prompts are long, and they mostly agree."""
     low, high = 0, min(len(one), len(other))
     while low < high:
