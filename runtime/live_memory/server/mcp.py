@@ -1,4 +1,4 @@
-"""The MCP endpoint: one tool, answered in prose, over the SDK's stateless streamable HTTP.
+"""The MCP endpoint: one tool (three with `async_tools`), answered in prose, over the SDK's stateless streamable HTTP.
 
 It keeps no session. The session id that a handshake client gets is a name the client carries, so that its
 `notifications/cancelled` finds the call it means; the server accepts any, also one it gave out before a restart.
@@ -23,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types.jsonrpc import INVALID_PARAMS
 
 from live_memory.agent.answers import Answer, Question
+from live_memory.agent.jobs import Jobs
 from live_memory.errors import QuestionError
 from live_memory.server import bodies
 from live_memory.server.asgi import Message, Receive, Scope, Send
@@ -68,11 +69,31 @@ INPUT_SCHEMA: Mapping[str, object] = {
 }
 
 
+SUBMIT_NAME = "ask_live_memory_submit"
+RESULT_NAME = "ask_live_memory_result"
+RESULT_PATIENCE_S = 10.0  # how long a fetch waits before it says that the answer is not there yet
+
+SUBMIT_DESCRIPTION = """\
+Ask the memory of this code base a question without waiting: it is worked on while you go on. Returns a job id at once; fetch \
+the answer with ask_live_memory_result. For several questions at a time; when you need the answer now, use ask_live_memory."""
+
+RESULT_DESCRIPTION = """\
+Fetch the answer to a question that ask_live_memory_submit took. Says [running] when it is not there yet: go on with \
+something else and fetch again. An answer can be fetched once, within an hour."""
+
+RESULT_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"job_id": {"type": "string", "description": "What ask_live_memory_submit returned."}},
+    "required": ["job_id"],
+}
+
+
 class Endpoint:
     """Serves `/mcp`. Owned by one event loop, between `running()`'s beginning and end."""
 
     def __init__(self, state: ServerState) -> None:
         self._state = state
+        self._jobs = Jobs(state.desk.ask, state.clock)
         self._calls: dict[tuple[str, str], asyncio.Task[Answer]] = {}
         server: Server[Any] = Server(
             "live-memory",
@@ -89,7 +110,10 @@ class Endpoint:
     async def running(self) -> AsyncIterator[None]:
         """The time in which requests can be served; enter and leave it in one task."""
         async with self._manager.run():
-            yield
+            try:
+                yield
+            finally:
+                await self._jobs.close()
 
     async def serve(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """One POST, whose `body` has been read from `receive`."""
@@ -104,21 +128,37 @@ class Endpoint:
     async def _list_tools(
         self, _context: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[TOOL])
+        return types.ListToolsResult(tools=[TOOL, *(JOB_TOOLS if self._state.settings.async_tools else ())])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if params.name != TOOL_NAME:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. The only one is {TOOL_NAME}.")
+        fields = params.arguments or {}
+        offers_jobs = self._state.settings.async_tools
         try:
-            answer = await self._answer(context, bodies.question(params.arguments or {}))
+            if params.name == TOOL_NAME:
+                return _prose((await self._answer(context, bodies.question(fields))).with_trailer())
+            if params.name == SUBMIT_NAME and offers_jobs:
+                return _prose(self._submitted(fields))
+            if params.name == RESULT_NAME and offers_jobs:
+                return _prose(await self._fetched(fields))
         except MCPError:
             raise
         except Exception as error:
             _, _, sentence = explain(MCP_PATH, error)
             return _prose(sentence, is_error=True)
-        return _prose(answer.with_trailer())
+        raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. Ask with {TOOL_NAME}.")
+
+    def _submitted(self, fields: Mapping[str, object]) -> str:
+        if self._state.phase.status == "draining":
+            raise QuestionError("draining", DRAINING, status=503)
+        job_id = self._jobs.submit(bodies.question(fields))
+        return f"[submitted] job_id={job_id}: fetch the answer with {RESULT_NAME}."
+
+    async def _fetched(self, fields: Mapping[str, object]) -> str:
+        job_id = bodies.required_text(fields, "job_id", f"what {SUBMIT_NAME} returned")
+        answer = await self._jobs.collect(job_id, RESULT_PATIENCE_S)
+        return answer.with_trailer() if answer else f"[running] job_id={job_id}: fetch it again in a moment."
 
     async def _answer(self, context: ServerRequestContext[Any, Any], question: Question) -> Answer:
         """The desk's answer, with progress to the caller while it is made; MCPError when the caller cancelled."""
@@ -154,18 +194,24 @@ class Endpoint:
             work.cancel()
 
 
-TOOL = types.Tool(
-    name=TOOL_NAME,
-    title="Ask Live Memory",
-    description=TOOL_DESCRIPTION,
-    input_schema=dict(INPUT_SCHEMA),
-    annotations=types.ToolAnnotations(
-        title="Ask Live Memory",
+def _tool(name: str, title: str, description: str, schema: Mapping[str, object]) -> types.Tool:
+    """A tool that only reads."""
+    annotations = types.ToolAnnotations(
+        title=title,
         read_only_hint=True,
         destructive_hint=False,
-        idempotent_hint=True,
+        idempotent_hint=name == TOOL_NAME,
         open_world_hint=False,
-    ),
+    )
+    return types.Tool(
+        name=name, title=title, description=description, input_schema=dict(schema), annotations=annotations
+    )
+
+
+TOOL = _tool(TOOL_NAME, "Ask Live Memory", TOOL_DESCRIPTION, INPUT_SCHEMA)
+JOB_TOOLS = (
+    _tool(SUBMIT_NAME, "Ask Live Memory, fetch later", SUBMIT_DESCRIPTION, INPUT_SCHEMA),
+    _tool(RESULT_NAME, "Fetch an answer of Live Memory", RESULT_DESCRIPTION, RESULT_SCHEMA),
 )
 
 
