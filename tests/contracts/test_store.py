@@ -9,7 +9,8 @@ from typing import TypeAlias
 import pytest
 
 from live_memory.llm.base import Usage
-from live_memory.store.base import Account, Answered, Store
+from live_memory.notes.note import new_fact
+from live_memory.store.base import Account, Answered, Harvest, Store
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext
@@ -79,6 +80,26 @@ def test_entries_left_out_stay_saved_and_are_counted(store: Store) -> None:
     window = window_of(store)
     assert [entry.question for entry in window.history.exchanges] == ["q2", "q3", "q4"]
     assert window.left_out == 2
+
+
+def test_exchanges_that_leave_without_facts_are_owed_until_some_carry_them(store: Store) -> None:
+    saved = [store.record(ROOT, answered(f"q{number}")) for number in range(5)]
+    ids = [exchange.id for exchange in saved if exchange is not None]
+    fact = new_fact("q0 is about the port.", {}, 1.0)
+    store.refreeze(ROOT, window_of(store).without_before(ids[3]).refrozen(), harvest=Harvest((fact,), (ids[0],)))
+    assert store.notes.facts(ROOT) == (fact,)
+    assert [exchange.question for exchange in store.owed(ROOT, 9)] == ["q1", "q2"]
+    assert [exchange.question for exchange in store.owed(ROOT, 1)] == ["q1"]
+    store.refreeze(ROOT, window_of(store), harvest=Harvest((), (ids[1], ids[2])))
+    assert store.owed(ROOT, 9) == ()
+    assert window_of(store).left_out == 3
+
+
+def test_clear_forgets_the_facts_too(store: Store) -> None:
+    store.record(ROOT, answered("q"))
+    store.refreeze(ROOT, window_of(store), harvest=Harvest((new_fact("q is about the port.", {}, 1.0),)))
+    store.clear(ROOT)
+    assert store.notes.facts(ROOT) == ()
 
 
 def test_a_new_tree_keeps_what_was_learned(store: Store) -> None:

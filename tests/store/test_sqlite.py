@@ -40,6 +40,28 @@ for number in range({count}):
     print(number, flush=True)
 """
 
+COMPACTING_WRITER = """
+import sys
+sys.path.insert(0, {runtime!r})
+from pathlib import Path
+from live_memory.notes.note import new_fact
+from live_memory.store.base import Account, Answered, Harvest
+from live_memory.store.sqlite import SqliteStore
+from live_memory.window.window import Exchange, Window
+store = SqliteStore(Path({path!r}))
+store.begin({root!r}, Window("tree"), 1.0)
+for number in range(100_000):
+    question = f"{name}-{{number}}"
+    store.record({root!r}, Answered(Account(questions=1), 1.0, Exchange(0, question, "answer " * 200)))
+    print(question, flush=True)
+    window = store.load({root!r}).window
+    if len(window.history.exchanges) > 4:
+        gone = window.history.exchanges[:3]
+        facts = tuple(new_fact(f"It was asked {{each.question}}.", {{}}, 1.0) for each in gone)
+        shorter = window.without_before(gone[-1].id + 1).refrozen("ledger")
+        store.refreeze({root!r}, shorter, harvest=Harvest(facts, tuple(each.id for each in gone)))
+"""
+
 
 def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
     program = WRITER.format(runtime=str(RUNTIME), path=str(path), root=ROOT, name=name, count=count)
@@ -97,6 +119,31 @@ def test_after_a_kill_at_any_moment_all_that_was_acknowledged_is_there_and_whole
         assert set(acknowledged) <= set(kept)
         assert len(kept) == len(set(kept)) == store.account(ROOT).questions
         assert len(kept) <= len(acknowledged) + life + 1  # at most the one in flight of each life
+        store.close()
+
+
+def test_after_a_kill_in_a_compaction_each_answer_is_in_the_window_or_in_a_fact_and_no_fact_came_alone(
+    tmp_path: Path,
+) -> None:
+    path, rng = tmp_path / "m.db", random.Random(11)
+    acknowledged: list[str] = []
+    for life in range(12):
+        program = COMPACTING_WRITER.format(runtime=str(RUNTIME), path=str(path), root=ROOT, name=f"life{life}")
+        process = subprocess.Popen([sys.executable, "-Sc", program], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(rng.randint(1, 40))]
+        process.send_signal(signal.SIGKILL)  # the writer is somewhere in a later answer or compaction
+        rest = process.stdout.read()
+        process.wait(10)
+        process.stdout.close()
+        acknowledged += [
+            line.strip() for line in ("".join(lines) + rest).splitlines(keepends=True) if line.endswith("\n")
+        ]
+        store = SqliteStore(path)
+        assert store.notice == ""
+        asked, told = set(questions(store)), {fact.text for fact in store.notes.facts(ROOT)}
+        assert all((question in asked) != (f"It was asked {question}." in told) for question in acknowledged)
+        assert store.owed(ROOT, 9) == ()
         store.close()
 
 

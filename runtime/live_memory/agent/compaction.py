@@ -18,7 +18,7 @@ from live_memory.clock import Clock
 from live_memory.errors import StoreError
 from live_memory.llm.base import Model
 from live_memory.notes import ledger
-from live_memory.notes.note import Fact
+from live_memory.store.base import NO_HARVEST, Harvest
 from live_memory.window.compaction import (
     Dropped,
     Room,
@@ -35,6 +35,7 @@ from live_memory.window.window import Exchange
 logger = logging.getLogger(__name__)
 
 WAIT_RATIO = 0.5  # of the time that a question has left, which it may wait for summaries
+OWED_AT_ONCE = 20  # exchanges that had to leave without facts, distilled beside what leaves now
 RETRY_S = 60.0  # from a summarizer's failure until it is asked again
 
 
@@ -70,9 +71,10 @@ class Compactor:
         plan = plan_compaction(window, room) if window is not None else None
         if plan is None:
             return
+        distilled_at_s = self._state.distilled_at_s
         subjects = self._subjects(plan, occasion)
         if not subjects:
-            self._commit(room, replace(plan, exchanges=()), ())
+            self._commit(room, replace(plan, exchanges=()))
             return
         # Taken before the first await: a fork that comes here meanwhile does not distil the same once more.
         self._state.ended = asyncio.Event()
@@ -80,6 +82,9 @@ class Compactor:
             distillate = await self._distil(subjects, occasion)
             if self._workspace.generation == generation:
                 self._take_in(room, plan, subjects, distillate)
+        except asyncio.CancelledError:
+            self._state.distilled_at_s = distilled_at_s
+            raise
         finally:
             self._state.ended.set()
             self._state.ended = None
@@ -93,7 +98,9 @@ class Compactor:
         texts = plan.texts if is_due else ()
         if texts:
             self._state.distilled_at_s = now_s
-        return (*texts, *self._state.owed, *plan.exchanges) if texts or plan.exchanges else ()
+        if not (texts or plan.exchanges):
+            return ()
+        return (*texts, *self._workspace.owed(OWED_AT_ONCE), *plan.exchanges)
 
     async def _distil(self, subjects: Sequence[Subject], occasion: Occasion) -> Distillate:
         scribe = occasion.seat.scribe(occasion.model)
@@ -117,31 +124,31 @@ class Compactor:
         done = {
             each.id for number, each in enumerate(subjects) if number in distillate.done and isinstance(each, Exchange)
         }
-        self._state.owed = tuple(each for each in self._state.owed if each.id not in done)
         carried = tuple(takewhile(lambda each: each.id in done, plan.exchanges))
+        stay = {each.id for each in plan.exchanges[len(carried) :]}  # a later compaction distils them once more
         facts = facts_of(distillate.learned, subjects, absorbed(window), self._clock.wall_s())
-        self._commit(room, replace(plan, exchanges=carried), facts)
+        self._commit(room, replace(plan, exchanges=carried), Harvest(facts, tuple(sorted(done - stay))))
 
     def _leave_out(self, room: Room) -> None:
         window = self._workspace.window
         if window is not None:
             dropped = beyond_floor(window, room)
-            if self._commit(room, dropped, ()):
-                self._state.owed += dropped.exchanges
+            if self._commit(room, dropped):
                 logger.warning("left out root=%s exchanges=%d", self._workspace.root, len(dropped.exchanges))
 
-    def _commit(self, room: Room, dropped: Dropped, facts: Sequence[Fact]) -> bool:
-        """Whether the window could be replaced by one without what is dropped, and saved with `facts`."""
+    def _commit(self, room: Room, dropped: Dropped, harvest: Harvest = NO_HARVEST) -> bool:
+        """Whether the window could be replaced by one without what is dropped, and saved with `harvest`."""
         window = self._workspace.window
         if window is None:
             return False
         try:
-            known = {fact.id: fact for fact in (*self._workspace.notes.facts(self._workspace.key), *facts)}
+            known = {fact.id: fact for fact in (*self._workspace.notes.facts(self._workspace.key), *harvest.facts)}
             text = ledger.render(ledger.select(known.values(), room.ledger_tokens))
             shorter = compacted(window, dropped, text)
-            if dropped == Dropped() and prompt_tokens(shorter, room) > room.budget.threshold_tokens:
+            is_idle = dropped == Dropped() and harvest == NO_HARVEST
+            if is_idle and prompt_tokens(shorter, room) > room.budget.threshold_tokens:
                 return False  # nothing would come of it but a cold cache
-            self._workspace.refreeze(shorter, facts)
+            self._workspace.refreeze(shorter, harvest)
         except StoreError:
             logger.exception("not compacted root=%s", self._workspace.root)
             return False
@@ -153,7 +160,7 @@ class Compactor:
             len(dropped.texts),
             len(dropped.names),
             len(dropped.exchanges),
-            len(facts),
+            len(harvest.facts),
         )
         return True
 

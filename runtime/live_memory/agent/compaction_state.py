@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from live_memory.window.window import Exchange
-
 LONG_AGO_S = float("-inf")
 
 
 @dataclass(slots=True)
 class CompactionState:
     """`ended` is set when the compaction under way is over, None while there is none. Instants are monotonic, but for
-    `last_at_s` (Unix seconds, 0: none yet). `owed` are exchanges that had to leave without facts."""
+    `last_at_s` (Unix seconds, 0: none yet)."""
 
     count: int = 0
     last_at_s: float = 0.0
     ended: asyncio.Event | None = None
     distilled_at_s: float = LONG_AGO_S
     retry_at_s: float = LONG_AGO_S
-    owed: tuple[Exchange, ...] = ()

@@ -15,15 +15,14 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.freshness import Freshness
 from live_memory.llm.base import Purpose
 from live_memory.notes import ledger
-from live_memory.notes.note import Fact
 from live_memory.settings import Settings
-from live_memory.store.base import Account, Answered, Store
+from live_memory.store.base import Account, Answered, Harvest, Store
 from live_memory.store.notes import Notes
 from live_memory.text.calibration import Size
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.deltas import changed_paths, pending_tokens, settle, with_room
 from live_memory.window.files import Observation
-from live_memory.window.window import Delta, Window
+from live_memory.window.window import Delta, Exchange, Window
 
 logger = logging.getLogger(__name__)
 
@@ -162,13 +161,17 @@ class Workspace:
         if self.notes.demote(self.key, path, sha256_now):
             self._is_doubt_due = True
 
-    def refreeze(self, window: Window, facts: Iterable[Fact]) -> None:
-        """Go on with `window`, whose frozen block was made anew, and keep the `facts` that carry what it dropped. StoreError
-        changes nothing."""
-        self._store.refreeze(self.key, window, facts=facts)
+    def refreeze(self, window: Window, harvest: Harvest) -> None:
+        """Go on with `window`, whose frozen block was made anew, and keep what came of what it dropped. StoreError changes
+        nothing."""
+        self._store.refreeze(self.key, window, harvest=harvest)
         self.window = window
         self._is_doubt_due = False
         self.gate.cool("compaction")
+
+    def owed(self, limit: int) -> tuple[Exchange, ...]:
+        """The oldest exchanges that had to leave without facts."""
+        return self._store.owed(self.key, limit)
 
     def charge(self, purpose: Purpose, account: Account) -> None:
         """Enter what was spent for another purpose than a question."""

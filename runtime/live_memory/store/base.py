@@ -60,6 +60,17 @@ class SavedWindow:
     tree_at_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What is kept of what leaves a window: facts, and which exchanges they carry (an exchange may have held none)."""
+
+    facts: tuple[Fact, ...] = ()
+    exchange_ids: tuple[int, ...] = ()
+
+
+NO_HARVEST = Harvest()
+
+
 def utc_day(at_s: float) -> str:
     """The day of an instant (Unix seconds), `YYYY-MM-DD`."""
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
@@ -93,10 +104,16 @@ class Store(Protocol):
         """Keep the tree, the frozen block, the ledger and the files of `window` for `root`; entries stay as they are saved."""
         ...
 
-    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None, facts: Iterable[Fact] = ()) -> None:
-        """Save all that `window` is, once its frozen block was made anew: exchanges older than its first stay saved but
-        no prompt carries them, deltas go. `facts` are what was learned from what went: they are kept with it, or nothing
-        is. `tree_at_s` None: the tree is as old as it was."""
+    def refreeze(
+        self, root: str, window: Window, tree_at_s: float | None = None, harvest: Harvest = NO_HARVEST
+    ) -> None:
+        """Save all that `window` is, once its frozen block was made anew, and `harvest` with it, or nothing: exchanges
+        older than its first stay saved but no prompt carries them, deltas go. `tree_at_s` None: the tree is as old as it
+        was."""
+        ...
+
+    def owed(self, root: str, limit: int) -> tuple[Exchange, ...]:
+        """The oldest exchanges that neither prompts carry nor facts."""
         ...
 
     def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:

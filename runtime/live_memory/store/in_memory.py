@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from live_memory.llm.base import Purpose
-from live_memory.notes.note import Fact
-from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
+from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
 from live_memory.store.in_memory_notes import InMemoryNotes
 from live_memory.store.notes import Notes
 from live_memory.window.files import FileContext, Observation
@@ -27,6 +26,7 @@ class Shelf:
     entries: list[Entry] = field(default_factory=list)
     files: dict[str, FileContext] = field(default_factory=dict)
     pending: dict[str, Observation] = field(default_factory=dict)
+    carried: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -63,15 +63,23 @@ class InMemoryStore:
         shelf.tree, shelf.frozen, shelf.ledger, shelf.tree_at_s = window.tree, window.frozen, window.ledger, at_s
         shelf.files.update(window.files)
 
-    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None, facts: Iterable[Fact] = ()) -> None:
-        self.notes.add(root, facts)
+    def refreeze(
+        self, root: str, window: Window, tree_at_s: float | None = None, harvest: Harvest = NO_HARVEST
+    ) -> None:
+        self.notes.add(root, harvest.facts)
         shelf = self._shelves.setdefault(root, Shelf())
+        shelf.carried.update(harvest.exchange_ids)
         shelf.tree, shelf.frozen, shelf.ledger = window.tree, window.frozen, window.ledger
         shelf.tree_at_s = shelf.tree_at_s if tree_at_s is None else tree_at_s
         shelf.first_entry_id = first_id(window, self._last_id)
         kept = {entry.id for entry in window.history.entries}
         shelf.entries = [entry for entry in shelf.entries if isinstance(entry, Exchange) or entry.id in kept]
         shelf.files, shelf.pending = dict(window.files), dict(window.pending)
+
+    def owed(self, root: str, limit: int) -> tuple[Exchange, ...]:
+        shelf = self._shelves.get(root, Shelf())
+        left_out = (e for e in shelf.entries if isinstance(e, Exchange) and e.id < shelf.first_entry_id)
+        return tuple(exchange for exchange in left_out if exchange.id not in shelf.carried)[:limit]
 
     def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
         pending = self._shelves.setdefault(root, Shelf()).pending

@@ -109,6 +109,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE accounts_by_purpose RENAME TO accounts",
         "CREATE INDEX accounts_by_day ON accounts (day)",
     ),
+    ("ALTER TABLE entries ADD COLUMN is_carried INTEGER NOT NULL DEFAULT 0",),
 )
 
 

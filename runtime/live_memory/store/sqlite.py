@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from live_memory.llm.base import Purpose, Usage
-from live_memory.notes.note import Fact
-from live_memory.store.base import Account, Answered, SavedWindow, first_id, utc_day
+from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
 from live_memory.store.database import Database, storable
 from live_memory.store.notes import Notes
 from live_memory.store.sqlite_notes import SqliteNotes
@@ -32,6 +31,9 @@ ACCOUNT = """SELECT total(questions), total(requests), total(input_tokens), tota
         total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced),
         total(saved_usd)
     FROM accounts WHERE (?1 = '' OR root = ?1) AND (?2 = '' OR day = ?2) AND (?3 = '' OR purpose = ?3)"""
+
+OWED = """SELECT entries.id, kind, text, answer, sources FROM entries JOIN windows ON windows.id = window_id
+    WHERE root = ? AND kind = 'exchange' AND entries.id < first_entry_id AND NOT is_carried ORDER BY entries.id LIMIT ?"""
 
 FILE_COLUMNS = (
     "path, sha256, size_bytes, mtime_ns, read_at_s, origin, state, content, used_at_s"  # as FileContext's fields
@@ -67,12 +69,14 @@ class SqliteStore:
 
         self._database.write(work)
 
-    def refreeze(self, root: str, window: Window, tree_at_s: float | None = None, facts: Iterable[Fact] = ()) -> None:
-        learned = tuple(facts)
-
+    def refreeze(
+        self, root: str, window: Window, tree_at_s: float | None = None, harvest: Harvest = NO_HARVEST
+    ) -> None:
         def work() -> None:
-            self._notes.insert(root, learned)
+            self._notes.insert(root, harvest.facts)
             window_id = self._window_id(storable(root))
+            carried = [(number, window_id) for number in harvest.exchange_ids]
+            self._database.executemany("UPDATE entries SET is_carried = 1 WHERE id = ? AND window_id = ?", carried)
             self._keep_texts(window_id, window)
             self._keep_entries(window_id, window)
             write = self._database.execute
@@ -84,6 +88,11 @@ class SqliteStore:
             self._keep_observations(window_id, window.pending.values())
 
         self._database.write(work)
+
+    def owed(self, root: str, limit: int) -> tuple[Exchange, ...]:
+        rows = self._database.read(lambda: self._database.execute(OWED, (storable(root), limit)).fetchall())
+        entries = (_entry(*row) for row in rows)
+        return tuple(entry for entry in entries if isinstance(entry, Exchange))
 
     def observe(self, root: str, seen: Mapping[str, Observation | None]) -> None:
         def work() -> None:
