@@ -38,7 +38,7 @@ async def test_the_money_saved_is_what_the_same_would_have_cost_without_any_cach
     cost_usd = (1_000 * 0.1 + 100 * 0.5 + 80_000 * 0.01 + 2_000 * 0.125) / 1e6
     assert figures["cost_usd"] == pytest.approx(cost_usd)
     assert figures["saved_by_cache_usd"] == pytest.approx((83_000 * 0.1 + 100 * 0.5) / 1e6 - cost_usd)
-    assert figures["tokens"]["cache_read_ratio"] == pytest.approx(80 / 83, abs=1e-4)
+    assert figures["tokens"]["share_read_from_cache_ratio"] == pytest.approx(80 / 83, abs=1e-4)
     assert figures["cost_of"] == {"question_usd": figures["cost_usd"], "compaction_usd": 0.0, "keep_warm_usd": 0.0}
     assert figures["budget"]["left_today_usd"] == pytest.approx(2.0 - cost_usd)
     assert figures["budget"]["left_today_in_background_usd"] == 0.5

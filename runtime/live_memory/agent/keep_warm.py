@@ -151,7 +151,7 @@ class KeepWarm:
             "requests_since_question": watch.requests,
             "spent_since_question_usd": round(watch.spent_usd, 6),
             "break_even_requests": prices.break_even if prices else None,
-            "rewrite_usd": round(prices.rewrite_usd, 6) if prices else None,
+            "rewrite_cost_usd": round(prices.rewrite_usd, 6) if prices else None,
         }
 
     async def _read_once(self, workspace: Workspace, window: Window, seat: ModelSeat, model: Model) -> None:

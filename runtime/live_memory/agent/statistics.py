@@ -34,13 +34,13 @@ def account_figures(store: Store, workspace: Workspace | None, day: str) -> dict
         "cost_today_usd": round(today.cost_usd, 6),
         "saved_by_cache_usd": round(total.saved_usd, 6),
         "saved_by_cache_today_usd": round(today.saved_usd, 6),
-        "unpriced_questions": total.unpriced,
+        "unpriced_questions": by_purpose["question"].unpriced,
         "tokens": {
             "input_tokens": total.usage.input_tokens,
             "cache_read_tokens": total.usage.cache_read_tokens,
             "cache_write_tokens": total.usage.cache_write_tokens,
             "output_tokens": total.usage.output_tokens,
-            "cache_read_ratio": _ratio(total.usage.cache_read_tokens, total.usage.prompt_tokens),
+            "share_read_from_cache_ratio": _ratio(total.usage.cache_read_tokens, total.usage.prompt_tokens),
         },
         "cost_of": {
             f"{purpose.replace('-', '_')}_usd": round(by_purpose[purpose].cost_usd, 6) for purpose in by_purpose
