@@ -28,9 +28,8 @@ CHARGE = """INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         unpriced = unpriced + excluded.unpriced,
         saved_usd = saved_usd + excluded.saved_usd"""
 ACCOUNT = """SELECT total(questions), total(requests), total(input_tokens), total(output_tokens),
-        total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced),
-        total(saved_usd)
-    FROM accounts WHERE (?1 = '' OR root = ?1) AND (?2 = '' OR day = ?2) AND (?3 = '' OR purpose = ?3)"""
+        total(cache_read_tokens), total(cache_write_tokens), total(cost_usd), total(unpriced), total(saved_usd)
+    FROM accounts"""
 
 OWED = """SELECT entries.id, kind, text, answer, sources FROM entries JOIN windows ON windows.id = window_id
     WHERE root = ? AND kind = 'exchange' AND entries.id < first_entry_id AND NOT is_carried ORDER BY entries.id LIMIT ?"""
@@ -139,7 +138,11 @@ class SqliteStore:
         self._database.write(work)
 
     def account(self, root: str = "", day: str = "", purpose: Purpose | Literal[""] = "") -> Account:
-        row = self._database.read(lambda: self._database.execute(ACCOUNT, (storable(root), day, purpose)).fetchone())
+        wanted = {"root": storable(root), "day": day, "purpose": purpose}
+        named = [column for column, value in wanted.items() if value]  # no others: each has its index
+        where = " AND ".join(f"{column} = ?" for column in named) or "true"
+        values = [wanted[column] for column in named]
+        row = self._database.read(lambda: self._database.execute(f"{ACCOUNT} WHERE {where}", values).fetchone())
         questions, requests, *tokens = (int(number) for number in row[:6])
         return Account(questions, requests, Usage(*tokens), float(row[6]), int(row[7]), float(row[8]))
 
