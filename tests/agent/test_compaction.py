@@ -84,6 +84,7 @@ def full_scene(tmp_path: Path, speaker: Speaker, **settings: Any) -> Scene:
         "max_answer_tokens": 256,
         "force_explore_when_cold": False,
         "reuse_answers": False,
+        "background_budget_ratio": 0,  # nothing is compacted ahead: questions make room for themselves
     }
     return make_scene(tmp_path, model=speaker, **(chosen | settings))
 
@@ -351,6 +352,38 @@ async def test_a_question_is_given_the_facts_that_the_ledger_has_no_room_for(tmp
     (scene.root / "server.py").write_text("PORT = 2\n")
     await scene.ask("Where is mark_0 kept now?")
     assert "- The thing mark_0 is kept in server.py. (possibly out of date" in words(speaker.requests[-1])
+
+
+async def test_a_window_that_an_answer_fills_is_compacted_before_the_next_question_comes(tmp_path: Path) -> None:
+    speaker = Speaker()
+    scene = full_scene(tmp_path, speaker, background_budget_ratio=0.25)
+    for number in range(30):
+        await scene.ask(f"What is mark_{number}?")
+        requests = len(speaker.requests)
+        assert not is_summary(speaker.requests[-1])  # no question had to wait for one
+        await until(lambda: not scene.desk._ahead.is_at_work)
+        assert all(is_summary(request) for request in speaker.requests[requests:])
+    assert workspace_of(scene).compaction.count >= 2
+    assert all(is_carried(scene, number) for number in range(30))
+
+
+async def test_a_desk_that_closes_ends_what_it_compacts_ahead_and_loses_nothing(tmp_path: Path) -> None:
+    speaker, store = Speaker(), InMemoryStore()
+    scene = full_scene(tmp_path, speaker, store=store, background_budget_ratio=0.25)
+    speaker.on_summary = lambda _request: ScriptedReply(("never",), hold=asyncio.Event())
+    number = 0
+    while not scene.desk._ahead.is_at_work:
+        await scene.ask(f"What is mark_{number}?")
+        number += 1
+    await until(speaker.summaries)
+    saved = store.load(str(scene.root))
+    assert saved is not None
+    async with asyncio.timeout(5):
+        await scene.desk.close(1)
+    assert [each.question for each in saved.window.history.exchanges] == [
+        f"What is mark_{each}?" for each in range(number)
+    ]
+    assert not scene.desk._ahead.is_at_work
 
 
 async def test_summaries_may_be_written_by_another_model_of_the_provider(tmp_path: Path) -> None:

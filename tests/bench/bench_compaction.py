@@ -114,6 +114,7 @@ class Stage:
             force_explore_when_cold=False,
             reuse_answers=False,
             compaction_floor=self.floor_ratio,
+            background_budget_ratio=0,  # questions make room for themselves, so that it can be told what it takes them
         )
         configuration = Configuration(settings, {}, {}, home=self.folder / "home")
         choice = Choice("scripted", "a benchmark", "scripted", "scripted-1")

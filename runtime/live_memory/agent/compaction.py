@@ -34,22 +34,21 @@ from live_memory.window.window import Exchange
 
 logger = logging.getLogger(__name__)
 
-WAIT_RATIO = 0.5  # of the time that a question has left, which it may wait for summaries
 OWED_AT_ONCE = 20  # exchanges that had to leave without facts, distilled beside what leaves now
 RETRY_S = 60.0  # from a summarizer's failure until it is asked again
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """The question that needs room: the seat and the model that answer it, and the instant when its time is up."""
+    """What room is made for: the seat and the model that answer, and the instant until which summaries may take."""
 
     seat: ModelSeat
     model: Model
-    deadline_s: float
+    until_s: float
 
 
 class Compactor:
-    """Makes room for one question. Of several at once on a workspace one does it, the others go on with what there is."""
+    """Makes room in one window. Of several at once on a workspace one does it, the others go on with what there is."""
 
     def __init__(self, workspace: Workspace, clock: Clock) -> None:
         self._workspace = workspace
@@ -57,7 +56,7 @@ class Compactor:
         self._clock = clock
 
     async def make_room(self, room: Room, occasion: Occasion) -> None:
-        """Have the window leave room for the question. One that is being compacted already is waited for only where the
+        """Have the window leave room for a question. One that is being compacted already is waited for only where the
         prompt would overflow."""
         if self._state.ended is not None and self._overflows(room):
             await self._wait(self._state.ended, occasion)
@@ -105,12 +104,9 @@ class Compactor:
     async def _distil(self, subjects: Sequence[Subject], occasion: Occasion) -> Distillate:
         scribe = occasion.seat.scribe(occasion.model)
         summarizer = Summarizer(scribe, self._clock, self._workspace.cache_key)
-        window, now_s = self._workspace.window, self._clock.monotonic_s()
-        until_s = now_s + (occasion.deadline_s - now_s) * WAIT_RATIO
+        materials, window = [_material(each) for each in subjects], self._workspace.window
         try:
-            return await summarizer.distil(
-                [_material(each) for each in subjects], window.ledger if window else "", until_s
-            )
+            return await summarizer.distil(materials, window.ledger if window else "", occasion.until_s)
         finally:
             with suppress(StoreError):  # the next account that can be saved is still right about itself
                 self._workspace.charge("compaction", summarizer.account)
@@ -169,7 +165,7 @@ class Compactor:
 
     async def _wait(self, ended: asyncio.Event, occasion: Occasion) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, occasion.deadline_s - self._clock.monotonic_s()) * WAIT_RATIO):
+            async with asyncio.timeout(max(0.0, occasion.until_s - self._clock.monotonic_s())):
                 await ended.wait()
 
 

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from live_memory.agent import wording
 from live_memory.agent.admission import NoPlaceInTime
+from live_memory.agent.ahead import AheadOfQuestions
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice, Ingest, Scope
@@ -59,6 +60,7 @@ class QuestionDesk:
         self._spend = Spend(store, equipment.clock)
         self._keep_warm = KeepWarm(store, self._spend, equipment)
         self._keeping_warm: asyncio.Task[None] | None = None
+        self._ahead = AheadOfQuestions(self._spend, equipment)
         self._equipment = equipment
         self._clock = equipment.clock
         self._started_s = self._clock.monotonic_s()
@@ -178,6 +180,7 @@ class QuestionDesk:
         if self._keeping_warm is not None:
             self._keeping_warm.cancel()
             await asyncio.wait((self._keeping_warm,), timeout=grace_s)
+        await self._ahead.close()
         for seat in (*self._retired, self._seat):
             await seat.close()
         self._equipment.threads.close()
@@ -211,6 +214,8 @@ class QuestionDesk:
                 wording.no_model(f"its memory cannot be used: {error}")
             )
         finally:
+            if not self._is_closing:
+                self._ahead.begin(workspace, seat)
             seat.users -= 1
             await self._close_retired()
 

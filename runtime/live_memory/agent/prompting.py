@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 
 from live_memory.notes import ledger
 from live_memory.notes.note import Fact
+from live_memory.window.messages import ToolSpec
+from live_memory.window.prompt import fixed_tokens
+from live_memory.window.window import Window
 
 PromptName: TypeAlias = Literal[
     "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts"
@@ -38,3 +41,8 @@ def render_hints(timeout_s: float, max_answer_tokens: int, facts: Sequence[Fact]
 
 def _marked(fact: Fact) -> Fact:
     return replace(fact, text=f"{fact.text} {STALE_MARK}") if fact.is_stale else fact
+
+
+def unfrozen_tokens(window: Window, tools: tuple[ToolSpec, ...]) -> int:
+    """The estimated size of what stands before the frozen block: tools, instructions, tree."""
+    return fixed_tokens(prompt_text("system"), Window(window.tree), tools)

@@ -14,7 +14,7 @@ from live_memory.agent.citation_check import citations_of
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
 from live_memory.agent.passage_search import PassageSearch
-from live_memory.agent.prompting import prompt_text, render_hints
+from live_memory.agent.prompting import prompt_text, render_hints, unfrozen_tokens
 from live_memory.agent.recollection import recollected
 from live_memory.agent.reuse import REMARK, answer_of_before, files_of, sources_of
 from live_memory.agent.seat import ModelSeat
@@ -27,7 +27,7 @@ from live_memory.llm.lifetime import cheaper_lifetime, kept_s
 from live_memory.store.base import Account, Answered
 from live_memory.text.secrets import redact
 from live_memory.window.budget import Budget
-from live_memory.window.prompt import fixed_tokens, prefix_tokens, trailing_turn
+from live_memory.window.prompt import prefix_tokens, trailing_turn
 from live_memory.window.rounds import cut_text, turns_tokens
 from live_memory.window.window import Exchange, Window
 
@@ -39,6 +39,7 @@ COLD_SEARCH_S = 3.0  # how long a cold question waits for its passages
 LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
 LOAD_TIMEOUT_S = 20.0  # for the directory tree, and for documents
 PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
+COMPACTION_RATIO = 0.5  # of the time left, spent at most on waiting for summaries
 PASSAGES_RATIO = 0.125  # of the window that the passages in the hints may take
 QUESTION_RATIO = 0.5  # of the window that a question may take
 PROVEN_RATIO = 0.8  # of a prompt that was too long: what later prompts keep to
@@ -129,9 +130,8 @@ class QuestionRun:
         upkeep = Upkeep(workspace, self._equipment, self._seat, budget)
         await upkeep.load(min(LOAD_TIMEOUT_S, self._left_s() / 2), self._on_begin)
         await upkeep.refresh(self._left_s() / 2)
-        unfrozen = Window(workspace.known_window().tree)
-        fixed = fixed_tokens(prompt_text("system"), unfrozen, self._equipment.explorers.specs)
-        await upkeep.make_room(model, fixed + question_tokens, self._deadline_s)
+        fixed_tokens = unfrozen_tokens(workspace.known_window(), self._equipment.explorers.specs)
+        await upkeep.make_room(model, fixed_tokens + question_tokens, self._left_s() * COMPACTION_RATIO)
 
     def _on_begin(self) -> None:
         self._search.start()

@@ -59,12 +59,13 @@ class Upkeep:
         if window is not None:
             self.workspace.observe(await self._news(window, timeout_s), based_on=window)
 
-    async def make_room(self, model: Model, fixed_tokens: int, deadline_s: float) -> None:
+    async def make_room(self, model: Model, fixed_tokens: int, timeout_s: float) -> None:
         """Compact the window where it has grown too large for a question, and tell it what is pending. `fixed_tokens` is
-        the prompt besides the window: tools, instructions, tree, question."""
+        the prompt besides the window: tools, instructions, tree, question; `timeout_s` is for the summaries."""
         room = Room(self.budget, fixed_tokens, self.seat.settings.ledger_max_tokens)
-        compactor = Compactor(self.workspace, self.equipment.clock)
-        await compactor.make_room(room, Occasion(self.seat, model, deadline_s))
+        clock = self.equipment.clock
+        occasion = Occasion(self.seat, model, clock.monotonic_s() + timeout_s)
+        await Compactor(self.workspace, clock).make_room(room, occasion)
         if self.workspace.window is not None:
             self.workspace.settle(room_for_news(self.workspace.window, room))
 

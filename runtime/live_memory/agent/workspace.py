@@ -62,7 +62,7 @@ class Workspace:
 
     @property
     def is_idle(self) -> bool:
-        is_at_work = self.loading.locked() or self.ingesting.locked()
+        is_at_work = self.loading.locked() or self.ingesting.locked() or self.compaction.ended is not None
         return not self.admission.running and not self.admission.waiting and not is_at_work
 
     def limit(self, settings: Settings) -> None:
