@@ -50,6 +50,7 @@ def tree_files() -> TreeFiles:
     return TreeFiles(
         held_files.locate,
         held_files.read,
+        held_files.stamp,
         held_files.prepare,
         held_files.signature,
         is_ignored,

@@ -92,15 +92,15 @@ class Place:
     def root(self) -> Path:
         return self.folder / "repo"
 
-    def desk(self, store: Store, path_to_read: str = "") -> QuestionDesk:
+    def desk(self, store: Store, path_to_read: str = "", model: InstantModel | None = None) -> QuestionDesk:
         settings = Settings(provider="scripted", max_context_tokens=1_000_000)
         configuration = Configuration(settings, {}, {}, home=self.folder / "home")
         choice = Choice("scripted", "a benchmark", "instant", "instant-1")
-        model = InstantModel(path_to_read)
+        speaker = model or InstantModel(path_to_read)
         return QuestionDesk(
             configuration,
             lambda: configuration,
-            Models(lambda _configuration, _now_s: choice, lambda _choice: model),
+            Models(lambda _configuration, _now_s: choice, lambda _choice: speaker),
             store,
             Equipment(wiring.explorers(), Threads(), SystemClock(), wiring.tree_files()),
         )

@@ -91,6 +91,7 @@ class Disk:
         return TreeFiles(
             locate=lambda _root, path: path.removeprefix("/repo/"),
             read=self.read,
+            stamp=lambda root, path, max_bytes: self.read(root, path, max_bytes).stamp,
             prepare=self.prepare,
             signature=self.signature,
             is_ignored=lambda _root, _path: False,

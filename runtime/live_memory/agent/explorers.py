@@ -42,13 +42,14 @@ class Explorers:
 class TreeFiles:
     """The files of a tree, for what the window holds of them; paths as `locate` gives them, below a canonical root.
 
-    `locate` and `read` (with the most bytes that it takes) raise ToolRefusal; `signature` is None where no file is;
+    `locate`, `read` and `stamp` (with the most bytes that they take) raise ToolRefusal; `signature` is None where no file is;
     `prepare` makes of a text from elsewhere what `read` would have given, ToolRefusal for none that is kept; `matching`
     gives the files that globs name, those of the first glob first.
     """
 
     locate: Callable[[Path, str], str]
     read: Callable[[Path, str, int], SeenText]
+    stamp: Callable[[Path, str, int], FileStamp]
     prepare: Callable[[str, str, int], SeenText]
     signature: Callable[[Path, str], FileSignature | None]
     is_ignored: Callable[[Path, str], bool]

@@ -10,7 +10,7 @@ from live_memory.agent.explorers import TreeFiles
 from live_memory.agent.ingest import gone, known_only, observed, outgrown
 from live_memory.errors import ToolRefusal
 from live_memory.explore.base import FileSignature
-from live_memory.window.files import Observation
+from live_memory.window.files import FileState, Observation
 from live_memory.window.window import Window
 
 SETTLED_NS = 2_000_000_000  # a file that changed less than this ago may change again without looking different
@@ -23,7 +23,7 @@ class Freshness:
 
     files: TreeFiles
     root: Path
-    _looks: dict[str, tuple[FileSignature, str]] = field(default_factory=dict)
+    _looks: dict[str, tuple[FileSignature, tuple[FileState, str]]] = field(default_factory=dict)
 
     def check(self, window: Window, max_bytes: int, now_s: float) -> tuple[Observation, ...]:
         """What changed of the files that `window` knows, by path; texts of at most `max_bytes` are taken over."""
@@ -35,24 +35,28 @@ class Freshness:
         if looks is not None and self._looks.get(path) == (looks, expected):
             return None
         seen = gone(path, now_s) if looks is None else self._look_again(window, path, max_bytes, now_s)
-        if window.with_observation(seen) is not window:
+        if seen is not None and window.with_observation(seen) is not window:
             return seen
         if looks is not None and now_s * 1e9 - max(looks.mtime_ns, looks.ctime_ns) > SETTLED_NS:
             self._looks[path] = (looks, expected)
         return None
 
-    def _look_again(self, window: Window, path: str, max_bytes: int, now_s: float) -> Observation:
+    def _look_again(self, window: Window, path: str, max_bytes: int, now_s: float) -> Observation | None:
+        """What the file has become; None where it is the very version that is expected."""
         held, waiting = window.files.get(path), window.pending.get(path)
-        origin = held.origin if held else "tee"
         is_named_only = held is not None and held.content is None and (waiting is None or waiting.text is None)
         try:
-            seen = self.files.read(self.root, path, MAX_HASHED_BYTES if is_named_only else max_bytes)
+            stamp = self.files.stamp(self.root, path, MAX_HASHED_BYTES if is_named_only else max_bytes)
+            if _expected(window, path) == ("fresh", stamp.sha256):
+                return None
+            if held is not None and is_named_only:
+                return known_only(held, stamp, now_s)
+            return observed(self.files.read(self.root, path, max_bytes), now_s, held.origin if held else "tee")
         except ToolRefusal:
             return gone(path, now_s) if self.files.signature(self.root, path) is None else outgrown(path, now_s)
-        return known_only(held, seen, now_s) if is_named_only and held else observed(seen, now_s, origin)
 
 
-def _expected(window: Window, path: str) -> str:
-    """The version and the state that the window will say of a file once all that it has seen is told."""
+def _expected(window: Window, path: str) -> tuple[FileState, str]:
+    """The state and the version that the window will say of a file once all that it has seen is told."""
     known = window.pending.get(path) or window.files[path]
-    return f"{known.state} {known.sha256}"
+    return (known.state, known.sha256)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from live_memory.agent.explorers import TreeFiles
 from live_memory.errors import ToolRefusal
-from live_memory.explore.base import SeenText
+from live_memory.explore.base import FileStamp, SeenText
 from live_memory.explore.globbing import split_list
 from live_memory.settings import Settings
 from live_memory.window.files import FileContext, FileState, Observation, Origin
@@ -96,8 +96,7 @@ def outgrown(path: str, at_s: float) -> Observation:
     return Observation(path, "", 0, 0, at_s, state="stale")
 
 
-def known_only(file: FileContext, seen: SeenText, at_s: float) -> Observation:
-    """A file that prompts only name, in the version `seen`: stale unless it is the one that was known."""
-    stamp = seen.stamp
+def known_only(file: FileContext, stamp: FileStamp, at_s: float) -> Observation:
+    """A file that prompts only name, in the version of `stamp`: stale unless it is the one that was known."""
     state: FileState = "fresh" if stamp.sha256 == file.sha256 else "stale"
     return Observation(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s, file.origin, state)

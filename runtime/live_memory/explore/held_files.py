@@ -35,17 +35,26 @@ def locate(root: Path, path: str) -> str:
 
 def read(root: Path, path: str, max_bytes: int) -> SeenText:
     """The text at `path`; ToolRefusal for what is no text file of at most `max_bytes`."""
+    stamped, content = _stamped(root, path, max_bytes)
+    text, _remark = decode(stamped.path, content)
+    return SeenText(redact(text), stamped)
+
+
+def stamp(root: Path, path: str, max_bytes: int) -> FileStamp:
+    """The version of the file at `path`, text or not; ToolRefusal for what is no file of at most `max_bytes`."""
+    return _stamped(root, path, max_bytes)[0]
+
+
+def _stamped(root: Path, path: str, max_bytes: int) -> tuple[FileStamp, bytes]:
     real = resolve(root, path)
     name = relative(root, real)
-    state = signature(root, name)
-    if state is not None and state.size_bytes > max_bytes:
-        raise ToolRefusal(_too_large(name, state.size_bytes))
-    content, seen = read_bytes(root, real)
+    looks = signature(root, name)
+    if looks is not None and looks.size_bytes > max_bytes:
+        raise ToolRefusal(_too_large(name, looks.size_bytes))
+    content, state = read_bytes(root, real)
     if len(content) > max_bytes:
         raise ToolRefusal(_too_large(name, len(content)))
-    text, _remark = decode(name, content)
-    stamp = FileStamp(name, hashlib.sha256(content).hexdigest(), len(content), seen.st_mtime_ns)
-    return SeenText(redact(text), stamp)
+    return FileStamp(name, hashlib.sha256(content).hexdigest(), len(content), state.st_mtime_ns), content
 
 
 def prepare(path: str, text: str, max_bytes: int) -> SeenText:
@@ -55,14 +64,13 @@ def prepare(path: str, text: str, max_bytes: int) -> SeenText:
         raise ToolRefusal(_too_large(path, len(content)))
     if "\0" in text:
         raise ToolRefusal(f"{shown(path)} is a binary file.")
-    stamp = FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), 0)
-    return SeenText(redact(content.decode()), stamp)
+    return SeenText(redact(content.decode()), FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), 0))
 
 
 def signature(root: Path, path: str) -> FileSignature | None:
     """How the file at `path` looks without a read; None where there is no regular file."""
     try:
-        state = os.lstat(root / path)
+        state = os.lstat(f"{root}/{path}")
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(state.st_mode):
