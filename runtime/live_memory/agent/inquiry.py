@@ -161,7 +161,7 @@ class Inquiry:
         sent = prefix_tokens(prompt_text("system"), self.window, prompt.tools) + turns_tokens(
             prompt.turns[prompt.prefix_turns :]
         )
-        wide = wide_tokens(prompt)
+        wide = wide_tokens(self.window, prompt)
         self.scripts = Size(max(0, sent - wide), wide)
         self._seat.calibration = self._seat.calibration.after(self.scripts, usage.prompt_tokens)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from live_memory.agent.answers import Citation
 from live_memory.explore.base import FileStamp
@@ -27,6 +28,7 @@ def answer_of_before(window: Window, question: str, max_answer_tokens: int) -> E
     return None
 
 
+@lru_cache(maxsize=65536)  # every question is compared with all that a window holds
 def folded(question: str) -> str:
     return " ".join(question.casefold().split())
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from live_memory.text.calibration import Size
 
+LONG_CHARS = 16_384
 CHARS_PER_TOKEN = 4  # prose and code in Latin script, across the providers' tokenizers
 WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
@@ -19,6 +21,17 @@ def estimate_tokens(text: str) -> int:
 
 def size_of(text: str) -> Size:
     """The estimate by script."""
+    return _size_of_long(text) if len(text) > LONG_CHARS else _size_of(text)
+
+
+@lru_cache(
+    maxsize=16
+)  # a window's frozen block is measured several times a question, and looking for wide text is slow
+def _size_of_long(text: str) -> Size:
+    return _size_of(text)
+
+
+def _size_of(text: str) -> Size:
     wide_chars = 0 if text.isascii() else sum(len(run) for run in WIDE.findall(text))
     return Size(-(-(len(text) - wide_chars) // CHARS_PER_TOKEN), wide_chars)
 

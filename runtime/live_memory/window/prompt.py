@@ -35,10 +35,11 @@ def prefix_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]
     return fixed_tokens(instructions, window, tools) + window.history.tokens
 
 
-def wide_tokens(prompt: Prompt) -> int:
-    """The estimated tokens of the Chinese, Japanese and Korean text in `prompt`."""
-    said = (b.arguments_json if isinstance(b, ToolCall) else b.text for turn in prompt.turns for b in turn.blocks)
-    return sum(size_of(text).wide_tokens for text in (*prompt.system, *said) if not text.isascii())
+def wide_tokens(window: Window, prompt: Prompt) -> int:
+    """The estimated tokens of the Chinese, Japanese and Korean text in a `prompt` of `window`."""
+    in_flight = (block for turn in prompt.turns[prompt.prefix_turns :] for block in turn.blocks)
+    said = (block.arguments_json if isinstance(block, ToolCall) else block.text for block in in_flight)
+    return window.history.wide_tokens + sum(size_of(text).wide_tokens for text in (*prompt.system, *said))
 
 
 def fixed_tokens(instructions: str, window: Window, tools: tuple[ToolSpec, ...]) -> int:

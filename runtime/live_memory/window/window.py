@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from live_memory.text.tokens import estimate_tokens
+from live_memory.text.tokens import size_of
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.frozen import frozen_block
 from live_memory.window.messages import Text, Turn
@@ -30,6 +30,7 @@ class Exchange:
     answer: str
     sources: tuple[tuple[str, str], ...] = ()
     tokens: int = field(init=False)
+    wide_tokens: int = field(init=False, repr=False)  # of these, those of Chinese, Japanese and Korean text
     turns: tuple[Turn, Turn] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -44,6 +45,7 @@ class Delta:
     text: str
     paths: tuple[str, ...]
     tokens: int = field(init=False)
+    wide_tokens: int = field(init=False, repr=False)  # of these, those of Chinese, Japanese and Korean text
     turns: tuple[Turn, Turn] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -54,9 +56,10 @@ Entry: TypeAlias = Exchange | Delta
 
 
 def _set_turns(entry: Entry, said: str, replied: str) -> None:
-    tokens = estimate_tokens(said) + estimate_tokens(replied) + 2 * TURN_OVERHEAD_TOKENS
+    size = size_of(said) + size_of(replied)
     object.__setattr__(entry, "turns", (Turn("user", (Text(said),)), Turn("assistant", (Text(replied),))))
-    object.__setattr__(entry, "tokens", tokens)
+    object.__setattr__(entry, "tokens", size.tokens + 2 * TURN_OVERHEAD_TOKENS)
+    object.__setattr__(entry, "wide_tokens", size.wide_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +69,25 @@ class History:
     entries: tuple[Entry, ...] = ()
     turns: tuple[Turn, ...] = field(default=(), repr=False)
     tokens: int = 0
+    wide_tokens: int = 0
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> History:
         kept = tuple(entries)
         turns = tuple(turn for entry in kept for turn in entry.turns)
-        return cls(kept, turns, sum(entry.tokens for entry in kept))
+        return cls(kept, turns, sum(entry.tokens for entry in kept), sum(entry.wide_tokens for entry in kept))
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         return tuple(entry for entry in self.entries if isinstance(entry, Exchange))
 
     def with_entry(self, entry: Entry) -> History:
-        return History((*self.entries, entry), self.turns + entry.turns, self.tokens + entry.tokens)
+        return History(
+            (*self.entries, entry),
+            self.turns + entry.turns,
+            self.tokens + entry.tokens,
+            self.wide_tokens + entry.wide_tokens,
+        )
 
 
 NO_HISTORY = History()
