@@ -1,6 +1,7 @@
 """Anthropic's prompt cache as its documentation tells it: what a request reads and what it writes, block by block.
 
-An entry is written at each breakpoint, and read when it ends at a breakpoint or at most 20 blocks before one.
+An entry is written at each breakpoint, and read when it ends at a breakpoint or at most 20 blocks before one. It lives
+for its lifetime after it was last written or read.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from live_memory.clock import Clock, ManualClock
 from live_memory.llm.breakpoints import LOOKBACK_BLOCKS, MAX_BREAKPOINTS
 
 Json: TypeAlias = dict[str, Any]
 CHARS_PER_TOKEN = 4
+LIFETIME_S = {"5m": 300.0, "1h": 3600.0}
 UNMARKABLE = ("thinking", "redacted_thinking")
 
 
@@ -32,7 +35,8 @@ class Seen:
 class AnthropicCache:
     """Takes request bodies in; AssertionError for one that the API would refuse."""
 
-    _entries: set[str] = field(default_factory=set)
+    clock: Clock = field(default_factory=ManualClock)
+    _entries: dict[str, tuple[str, float]] = field(default_factory=dict)  # by digest: lifetime and end
     seen: list[Seen] = field(default_factory=list)
 
     def take(self, body: Json) -> Seen:
@@ -47,17 +51,31 @@ class AnthropicCache:
         assert not any(blocks[mark][1].get("type") in UNMARKABLE for mark in marks), "a thought is marked"
         assert all(block.get("text") != "" for _, block in blocks), "an empty text"
         digests, sizes = _digested(blocks)
+        now_s = self.clock.monotonic_s()
+        self._entries = {digest: entry for digest, entry in self._entries.items() if entry[1] > now_s}
         reach = [index for mark in marks for index in range(max(0, mark - LOOKBACK_BLOCKS), mark + 1)]
         read = max((index + 1 for index in reach if digests[index] in self._entries), default=0)
-        written = max(marks, default=-1) + 1
-        self._entries |= {digests[mark] for mark in marks}
+        written = max(read, max(marks, default=-1) + 1)
+        lasting = max(
+            (mark + 1 for mark, lifetime in zip(marks, lifetimes, strict=True) if lifetime == "1h"), default=0
+        )
+        for digest in digests[:read]:
+            if digest in self._entries:
+                self._keep(digest, self._entries[digest][0])
+        for mark, lifetime in zip(marks, lifetimes, strict=True):
+            if mark >= read:
+                self._keep(digests[mark], lifetime)
         usage = {
             "cache_read_input_tokens": sum(sizes[:read]),
             "cache_creation_input_tokens": sum(sizes[read:written]),
-            "input_tokens": sum(sizes[max(read, written) :]),
+            "cache_creation": {"ephemeral_1h_input_tokens": sum(sizes[read:lasting])},
+            "input_tokens": sum(sizes[written:]),
         }
         self.seen.append(Seen(len(blocks), read, lifetimes, usage))
         return self.seen[-1]
+
+    def _keep(self, digest: str, lifetime: str) -> None:
+        self._entries[digest] = (lifetime, self.clock.monotonic_s() + LIFETIME_S[lifetime])
 
 
 def _blocks(body: Json) -> Iterator[tuple[str, Json]]:
