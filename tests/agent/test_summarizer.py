@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from live_memory.agent.seat import Scribe
 from live_memory.agent.summarizer import Material, Summarizer, fact_lines, split
 from live_memory.clock import ManualClock, SystemClock
-from live_memory.llm.base import CompletionRequest, Unavailable, Usage
+from live_memory.llm.base import CompletionRequest, PromptTooLong, Unavailable, Usage
 from live_memory.llm.retry import Backoff
 from live_memory.llm.scripted import ScriptedModel, ScriptedReply, Step
 from live_memory.text.tokens import estimate_tokens
@@ -97,6 +97,14 @@ async def test_a_reply_cut_at_its_length_has_its_material_read_again_in_halves()
     assert [each.line for each in distillate.learned] == [FACT, "The first half is known.", "The second half is."]
     assert len(model.requests) == 3
     assert distillate.done == {0}
+
+
+async def test_material_that_the_model_finds_too_long_is_put_to_it_in_halves() -> None:
+    lines = "".join(f"line {number} of the file\n" for number in range(400))
+    made, model = summarizer(PromptTooLong("too long"), "The first half is known.", "The second half is.")
+    distillate = await made.distil([Material("big.py", lines)], "", in_a_minute())
+    assert [each.line for each in distillate.learned] == ["The first half is known.", "The second half is."]
+    assert (len(model.requests), distillate.done) == (3, frozenset({0}))
 
 
 def test_secrets_do_not_become_facts() -> None:

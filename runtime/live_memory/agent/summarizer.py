@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from live_memory.agent.prompting import prompt_text
 from live_memory.agent.seat import FACTS_MAX_TOKENS, Scribe
 from live_memory.clock import Clock
 from live_memory.errors import ModelError
-from live_memory.llm.base import BadReply, Completion, CompletionRequest
+from live_memory.llm.base import BadReply, Completion, CompletionRequest, PromptTooLong
 from live_memory.llm.retry import complete_with_retry
 from live_memory.store.base import Account
 from live_memory.text.secrets import redact
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 TRANSCRIPT_MAX_TOKENS = 24_000  # of one request: facts get fewer for the same material the longer it is
 REQUESTS_AT_ONCE = 4
-MAX_HALVINGS = 2  # of a transcript whose facts did not fit one reply
+MAX_HALVINGS = 2  # of a transcript that was too long, or whose facts were for one reply
 MIN_HALVED_TOKENS = 500
 HALF_RATIO = 0.6  # somewhat above a half, since pieces end where lines end
 MIN_FACT_CHARS = 12  # below are remnants of lists and headings
@@ -111,15 +111,23 @@ class Summarizer:
             return None
 
     async def _facts(self, transcript: Transcript, ledger: str, deadline_s: float, halvings: int) -> list[str]:
-        completion = await self._completion(transcript, ledger, deadline_s)
+        halves = halved(transcript) if halvings else ()
+        try:
+            completion = await self._completion(transcript, ledger, deadline_s)
+        except PromptTooLong:
+            if not halves:
+                raise
+            return await self._facts_of_all(halves, ledger, deadline_s, halvings - 1)
         if completion.stop_reason == "refusal" or not completion.text.strip():
             raise BadReply(f"The model {self._scribe.model.name} wrote no facts.")
         is_cut = completion.stop_reason == "max_tokens"
         lines = fact_lines(completion.text, is_cut=is_cut)
-        halves = halved(transcript) if is_cut and halvings else ()
-        for half in halves:
-            lines += await self._facts(half, ledger, deadline_s, halvings - 1)
-        return lines
+        return lines + await self._facts_of_all(halves, ledger, deadline_s, halvings - 1) if is_cut else lines
+
+    async def _facts_of_all(
+        self, parts: Iterable[Transcript], ledger: str, deadline_s: float, halvings: int
+    ) -> list[str]:
+        return [line for part in parts for line in await self._facts(part, ledger, deadline_s, halvings)]
 
     async def _completion(self, transcript: Transcript, ledger: str, deadline_s: float) -> Completion:
         known = f"Facts already known:\n\n{ledger or '(none yet)'}"
