@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.scene import make_scene
+from agent.scene import last_words, make_scene, read_call
 
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.spend import CLIENT_ACTIVE_S, Spend
 from live_memory.clock import ManualClock
-from live_memory.llm.base import Usage
+from live_memory.llm.base import CompletionRequest, Usage
 from live_memory.llm.choice import Choice
 from live_memory.llm.retry import DEFAULT_BACKOFF
+from live_memory.llm.scripted import ScriptedReply
 from live_memory.settings import Settings
 from live_memory.store.base import Account, Answered
 from live_memory.store.in_memory import InMemoryStore
@@ -91,6 +92,18 @@ def test_nothing_is_paid_for_once_no_client_has_been_there_for_half_an_hour() ->
     day.clock.advance(1)
     assert day.spend.background_refusal(day.seat) == "no-client"
     assert Spend(day.store, day.clock).background_refusal(day.seat) == "no-client"
+
+
+async def test_a_question_that_uses_up_the_day_s_money_by_itself_is_asked_for_its_answer(tmp_path: Path) -> None:
+    def dear(_request: CompletionRequest) -> ScriptedReply:
+        return ScriptedReply(tool_calls=(read_call("server.py"),), usage=Usage(input_tokens=50_000))  # $0.005
+
+    haiku = Choice("anthropic", "a test", "anthropic", "claude-haiku-5-5", auth="key")
+    scene = make_scene(tmp_path, [*[dear] * 3, "The port is set in server.py:1."], choice=haiku, daily_budget_usd=0.014)
+    answer = await scene.ask("Where is the port?")
+    assert answer.text == "The port is set in server.py:1."
+    assert len(scene.requests()) == 4
+    assert "[Time to finish]" in last_words(scene.requests()[-1])
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,8 @@ class QuestionDesk:
         self._start_keeping_warm()
         workspace.used_at_s = self._clock.monotonic_s()
         try:
-            run = QuestionRun(asked, workspace, seat, self._equipment)
+            allowed = replace(asked, max_cost_usd=self._spend.left_usd(seat))
+            run = QuestionRun(allowed, workspace, seat, self._equipment)
             if seat.model is None:
                 return await run.answer_by_passages(wording.no_model(seat.why))
             if reason := self._spend.refusal(seat):

@@ -43,6 +43,7 @@ class Brief:
     deadline_s: float
     finish_s: float
     max_rounds: int
+    max_cost_usd: float
     cache_key: str
     cache_lifetime: CacheLifetime
 
@@ -121,7 +122,9 @@ class Inquiry:
         return "answered" if self.text else "empty"
 
     def _must_finish(self) -> bool:
-        return len(self._rounds) >= self._brief.max_rounds or self._clock.monotonic_s() >= self._brief.finish_s
+        brief = self._brief
+        is_spent = (self.cost_usd or 0.0) >= brief.max_cost_usd
+        return is_spent or len(self._rounds) >= brief.max_rounds or self._clock.monotonic_s() >= brief.finish_s
 
     def _left_s(self) -> float:
         return max(0.0, self._brief.deadline_s - self._clock.monotonic_s())

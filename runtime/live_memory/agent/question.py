@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -48,11 +49,12 @@ STOPPED_MARK = "\n\n[Stopped here: the time was up.]"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, when it arrived (its time runs from then), and who is told of its progress."""
+    """A question, when it arrived (its time runs from then), who is told of its progress, and what it may cost."""
 
     question: Question
     at_s: float
     on_progress: Callable[[str], None]
+    max_cost_usd: float = math.inf
 
 
 @dataclass(slots=True)
@@ -82,6 +84,7 @@ class QuestionRun:
         self._finish_s = self._deadline_s - min(MAX_RESERVE_S, self._timeout_s * RESERVE_RATIO)
         self._answer_tokens = seat.answer_tokens(asked.question.max_answer_tokens)
         self._on_progress = asked.on_progress
+        self._max_cost_usd = asked.max_cost_usd
         self._search = PassageSearch(equipment.explorers, equipment.threads, workspace.root, asked.question.text)
         self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root)
         self._inquiry: Inquiry | None = None
@@ -179,6 +182,7 @@ class QuestionRun:
             deadline_s=self._deadline_s,
             finish_s=self._finish_s,
             max_rounds=self._seat.settings.max_tool_rounds,
+            max_cost_usd=self._max_cost_usd,
             cache_key=self._workspace.cache_key,
             cache_lifetime=self._lasting(),
         )

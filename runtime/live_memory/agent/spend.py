@@ -1,10 +1,12 @@
 """What models may still be asked today: the day's budgets, and the narrower bounds of work that nobody waits for.
 
-Nothing is reserved ahead: a question that was let in is answered, and what it took counts from its end on.
+Nothing is reserved ahead: what a question took counts from its end on. One that uses up by itself what was left of the
+day's money is asked for its answer then.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal, TypeAlias
 
 from live_memory.agent import wording
@@ -38,6 +40,13 @@ class Spend:
         if _is_over(budget_tokens(spent), settings.daily_budget_tokens):
             return wording.spent_tokens(settings.daily_budget_tokens)
         return ""
+
+    def left_usd(self, seat: ModelSeat) -> float:
+        """What is left of the day's money; infinite where it is not bound."""
+        cap_usd = seat.settings.daily_budget_usd
+        if not cap_usd or seat.is_on_subscription:
+            return math.inf
+        return max(0.0, cap_usd - self._spent().cost_usd)
 
     def background_refusal(self, seat: ModelSeat) -> Cause | None:
         """Why a model may not be asked now while no question waits for it; None where it may."""
