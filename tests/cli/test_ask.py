@@ -72,6 +72,19 @@ def test_help_shows_the_usage(env: dict[str, str]) -> None:
     assert done.stdout.startswith("usage: live-memory ask QUESTION")
 
 
+def test_an_answer_given_while_installing_is_out_at_once_and_the_command_ends_with_the_installation(
+    env: dict[str, str], server: StandIn
+) -> None:
+    server.health = {"status": "installing", "step": "installing the packages"}
+    process = subprocess.Popen([COMMAND, "ask", "Who?", "--json"], env=env, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline()) == ANSWER
+    assert process.poll() is None
+    server.health = {"status": "ok"}
+    assert process.wait(WAIT_S) == 0
+    process.stdout.close()
+
+
 def test_a_degraded_server_answers_and_one_line_says_what_is_missing(env: dict[str, str], server: StandIn) -> None:
     server.health = {"status": "degraded", "reason": "the index refuses all"}
     done = run(env, "ask", "Who?")

@@ -1,6 +1,7 @@
 """`live-memory ask`: a question from a terminal or a script, answered by the one server; it is started where there is none.
 
-Interrupted (^C), the connection is dropped, which cancels the work in the server.
+Interrupted (^C), the connection is dropped, which cancels the work in the server. On a first run an answer that needs no
+package is printed at once, and the command ends when the packages are there.
 """
 
 from __future__ import annotations
@@ -35,13 +36,23 @@ def run(arguments: list[str]) -> int:
     length = options.whole_number(parsed, LENGTH)
     if length:
         body["max_answer_tokens"] = length
-    answer, health = _answer(paths.place(), body)
+    place = paths.place()
+    answer, health = _answer(place, body)
     if options.form(parsed) == "json":
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
     else:
         _print(answer)
-    _tell_what_is_missing(health)
+    _tell_what_is_missing(_set_up(place, health))
     return 0
+
+
+def _set_up(place: paths.Place, health: servers.Health) -> servers.Health:
+    """The server's health once it has done installing, so that one command sets everything up; the answer is out by now."""
+    if health.get("status") != "installing":
+        return health
+    with progress() as on_progress:
+        return servers.settled(place, on_progress).health
 
 
 def _answer(place: paths.Place, body: dict[str, object]) -> tuple[dict[str, object], servers.Health]:
