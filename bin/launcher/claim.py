@@ -89,7 +89,7 @@ def _retire_elsewhere(place: paths.Place) -> None:
     record = _client.read_record(place.data_dir)
     port = record.get("port")
     if isinstance(port, int) and port != place.port and identity.is_running(record):
-        elsewhere = place._replace(port=port)
+        elsewhere = place.on(port)
         if identity.probe(elsewhere).kind == "ours":
             retire(elsewhere)
 

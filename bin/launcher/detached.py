@@ -25,7 +25,7 @@ class Detached:
         descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             self._child = subprocess.Popen(
-                [interpreter.real(), "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", log],
+                [interpreter.real(), "-ESs", paths.MAIN, "serve", "--log", log],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=descriptor,

@@ -67,16 +67,17 @@ def test_a_server_that_knows_another_token_is_foreign(place: paths.Place, tmp_pa
 
 def test_any_other_http_server_is_foreign(place: paths.Place) -> None:
     with foreign_http_server(place.port):
-        assert identity.probe(place) == ("foreign", {})
+        seen = identity.probe(place)
+        assert (seen.kind, seen.health) == ("foreign", {})
 
 
 def test_who_accepts_and_says_nothing_is_silent(place: paths.Place) -> None:
     with socket.create_server(("127.0.0.1", place.port)):
-        assert identity.probe(place, timeout_s=0.05) == ("silent", {})
+        assert identity.probe(place, timeout_s=0.05).kind == "silent"
 
 
 def test_where_nobody_listens_there_is_nobody(place: paths.Place) -> None:
-    assert identity.probe(place) == ("absent", {})
+    assert identity.probe(place).kind == "absent"
 
 
 def test_a_folder_named_by_a_stranger_is_not_believed(place: paths.Place) -> None:
