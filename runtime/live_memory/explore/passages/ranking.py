@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from live_memory.explore.passages.pattern import Resolver
 from live_memory.explore.passages.question import Concept, Question
-from live_memory.explore.passages.windows import Window
+from live_memory.explore.passages.windows import Bins, Window
 from live_memory.text.terms import split_identifier
 
 FILE_SATURATION = 2.0
@@ -38,10 +38,11 @@ class File:
     path: str
     block: bytes
     counts: Meanings
-    factor: float
+    factor: float = 1.0
     content_score: float = 0.0
     path_score: float = 0.0
     path_concepts: tuple[int, ...] = ()
+    bins: Bins = field(default_factory=dict)
     windows: list[Window] = field(default_factory=list)
     score: float = 0.0
 
