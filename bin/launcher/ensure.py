@@ -64,8 +64,9 @@ def ensure_server(
         raise LaunchError(f"The server did not answer on port {place.port} within {wait_s:g} s.")
     started = watch.child is not None and watch.child.pid == health.get("pid")
     if started and health["status"] == "ok":
-        from launcher import venv
+        from launcher import claim, venv
 
+        claim.end_grace(place.data_dir)
         venv.remove_old(place.data_dir)
     return Ensured(health, started=started)
 

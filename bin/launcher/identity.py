@@ -93,7 +93,7 @@ def _publish(staging: str, path: str) -> None:
         os.link(staging, path)
     except FileExistsError:
         return
-    except PermissionError:
+    except OSError:
         os.rename(staging, path)  # a file system without hard links
 
 
@@ -122,7 +122,14 @@ def probe(place: paths.Place, timeout_s: float = paths.PROBE_TIMEOUT_S) -> Probe
         return Probe("silent", {})
     except _client.Unreachable:
         return Probe("absent", {})
-    return Probe("ours" if seen.proves(place.data_dir) else "foreign", seen.health)
+    is_ours = seen.proves(place.data_dir) and not _serves_elsewhere(place)
+    return Probe("ours" if is_ours else "foreign", seen.health)
+
+
+def _serves_elsewhere(place: paths.Place) -> bool:
+    """Whether our server runs on another port: then a proof on this one was passed on from there by a stranger."""
+    record = _client.read_record(place.data_dir)
+    return record.get("port") != place.port and is_running(record)
 
 
 def write_record(place: paths.Place, pid: int, version: str) -> None:

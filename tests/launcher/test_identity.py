@@ -6,7 +6,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -74,6 +77,33 @@ def test_any_other_http_server_is_foreign(place: paths.Place) -> None:
 def test_who_accepts_and_says_nothing_is_silent(place: paths.Place) -> None:
     with socket.create_server(("127.0.0.1", place.port)):
         assert identity.probe(place, timeout_s=0.05).kind == "silent"
+
+
+def test_a_proof_that_a_stranger_passes_on_from_our_server_is_foreign(place: paths.Place) -> None:
+    with stand_in(place, "0.1.0", "answers"), relay_to(place.port) as port:
+        assert identity.probe(place).kind == "ours"
+        assert identity.probe(place.on(port)).kind == "foreign"
+
+
+@contextmanager
+def relay_to(port: int) -> Iterator[int]:
+    """A port where a stranger passes one request on to `port`, and its reply back."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def relay() -> None:
+        connection, _ = listener.accept()
+        with connection, socket.create_connection(("127.0.0.1", port)) as server:
+            server.sendall(connection.recv(65536))
+            while part := server.recv(65536):
+                connection.sendall(part)
+
+    thread = threading.Thread(target=relay)
+    thread.start()
+    try:
+        yield int(listener.getsockname()[1])
+    finally:
+        thread.join(5)
+        listener.close()
 
 
 def test_where_nobody_listens_there_is_nobody(place: paths.Place) -> None:

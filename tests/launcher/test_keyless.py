@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from launcher.identity import is_keyless
 
 HELPER = {"CLAUDE_CODE_MCP_SERVER_URL": "http://127.0.0.1:7711/mcp"}
