@@ -37,6 +37,7 @@ _POSIX = {
 _CONTROLS = {"t": "\t", "f": "\f", "v": "\v", "a": "\x07"}
 _WIDE_SPACES = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
 _POSIX_CLASS = re.compile(r"\[:([^:\]]*):\]")
+WITHOUT_SIMPLE_FOLDING = "ıİ"  # `re` takes them for an `i`
 ZERO_WIDTH_JOINERS = (0x200C, 0x200D)
 LOOK_AROUND = "look-around and backreferences are not supported; search for a simpler pattern"
 ONE_LINE = "a pattern matches within one line, so it cannot hold a line end"
@@ -50,7 +51,7 @@ _WORD_BORDERS = {"b": "(?:{a}|{b})", "B": "(?:{c}|{d})", "<": "{a}", ">": "{b}"}
 _ASSIGNED = (range(0x33480), range(0xE0100, 0xE01F0))  # the planes that hold letters and marks
 _CIRCLED = (range(0x24B6, 0x24EA), range(0x1F130, 0x1F14A), range(0x1F150, 0x1F16A), range(0x1F170, 0x1F18A))
 TOO_LARGE = "the pattern is too large once its repetitions are written out"
-MAX_REPETITIONS = 1000
+MAX_REPETITIONS = 10_000
 MAX_DEPTH = 100
 
 
@@ -224,6 +225,10 @@ class _Translation:
         members: list[str] = []
         is_guarded = False
         while not (self.pattern.startswith("]", self.at) and members):
+            if sign and self.pattern.startswith(("\\n", "\\r"), self.at):
+                self.at += 2  # no class holds them
+                members.append("")
+                continue
             text, needs_guard = self.class_item()
             members.append(text)
             is_guarded = is_guarded or needs_guard
@@ -256,12 +261,12 @@ class _Translation:
             return self.others(rest[1].lower()), True
         low = self.class_char()
         if not self.pattern.startswith("-", self.at) or self.pattern[self.at + 1 : self.at + 2] in {"]", "-", ""}:
-            return _literal(low), False
+            return _member(low), False
         self.at += 1
         high = self.class_char()
         if high < low:
             raise PatternInvalid("invalid character class range, the start must be <= the end")
-        return f"{_literal(low)}-{_literal(high)}", low <= "\r" <= high or high >= "\ud800"
+        return f"{_member(low)}-{_member(high)}", low <= "\r" <= high or high >= "\ud800"
 
     def class_char(self) -> str:
         char = self.pattern[self.at : self.at + 1]
@@ -291,10 +296,16 @@ def _flags(letters: str) -> str:
     return f"(?{'i' if 'i' in on else ''}{'-i' if 'i' in off else ''}:"
 
 
-def _literal(char: str) -> str:
+def _member(char: str) -> str:
     if char in "\r\n":
         raise PatternUnsupported(ONE_LINE)
     return re.escape(char)
+
+
+def _literal(char: str) -> str:
+    if char in WITHOUT_SIMPLE_FOLDING:
+        return f"(?-i:{char})"
+    return _member(char)
 
 
 Ranges = Sequence[tuple[int, int]]

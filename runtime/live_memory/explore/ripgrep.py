@@ -40,7 +40,7 @@ Shown: TypeAlias = Literal["lines", "matches"]
 MAX_OUTPUT_BYTES = 64 << 20
 ARGUMENTS_MAX_CHARS = 24_000  # Windows takes 32,767 in all
 RIPGREP_ERROR = 2
-_HIT = re.compile(rb"(\d+):(\d+):(.*)", re.DOTALL)
+_HIT = re.compile(rb"(\d+):(?:(\d+):)?(.*)", re.DOTALL)  # an empty match at a file's end has no column
 _FOUND = ("--heading", "--null", "--with-filename", "--line-number", "--column")
 _TASK_FLAGS: Mapping[plain.Task, tuple[str, ...]] = {
     "count": ("--count", "--null", "--with-filename"),
@@ -93,7 +93,7 @@ def find(root: Path, search: Search, shown: Shown = "matches", *, files: Sequenc
     for batch in [[search.start]] if files is None else _batches(files):
         engine = _engine(shown, root, search, batch)
         for name, hits in _file_hits(_split(engine, b"\n")):
-            kept = tuple(hit for hit in hits if hit.text or shown == "lines")  # empty matches say nothing
+            kept = tuple(hit for hit in hits if shown == "lines" or (hit.text and hit.column))  # empty matches say nothing
             if kept and not is_secret_file(name):
                 found[name] = FileHits(name, kept)
         _raise_complaint(engine)
@@ -190,7 +190,7 @@ def _file_hits(lines: Iterable[bytes]) -> Iterator[tuple[str, list[Hit]]]:
         if nul:
             name, hits, is_binary = _name(path), [], False
         if match := _HIT.match(line):
-            hits.append(Hit(int(match[1]), int(match[2]), match[3].rstrip(b"\r").decode("utf-8", "replace")))
+            hits.append(Hit(int(match[1]), int(match[2] or 0), match[3].rstrip(b"\r").decode("utf-8", "replace")))
         elif line.rstrip(b"\r"):
             is_binary = True
         elif hits:

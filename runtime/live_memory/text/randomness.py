@@ -25,7 +25,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _REFERENCE = re.compile(
     r"[$@%]\{?\w+\}?|[A-Za-z_][\w-]*(?:(?:\.|::|->)[A-Za-z_][\w-]*)+|(?:\.{0,2}/)?(?:[\w.@-]+/)+[\w.@-]*|[\w+-]+://.*|\S+@\S+\.\w+"
 )
+_REFERENCE_ONLY = re.compile(r"[$@%:]\{?\w+\}?%?|\{\w*\}|#\{.*\}")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.:-][a-z]+)*\d?|[A-Z]+(?:[_-][A-Z]+)*\d?|[A-Za-z]+")
 _PATTERN_SIGNS = frozenset("^()[]{}|\\*<>")
 
 
@@ -38,9 +40,6 @@ def is_placeholder(value: str) -> bool:
     )
 
 
-_REFERENCE_ONLY = re.compile(r"[$@%:]\{?\w+\}?%?|\{\w*\}|#\{.*\}")
-
-
 def is_password(value: str) -> bool:
     """Whether a quoted value may be a password that a person chose: letters with digits or signs, and no template,
     path, pattern or identifier."""
@@ -48,7 +47,7 @@ def is_password(value: str) -> bool:
         return False
     if any(char in _PATTERN_SIGNS for char in value) or not any(char.isalpha() for char in value):
         return False
-    if re.fullmatch(r"[a-z]+(?:[_.:-][a-z]+)*\d?|[A-Z]+(?:[_-][A-Z]+)*\d?|[A-Za-z]+", value):
+    if _IDENTIFIER.fullmatch(value):
         return False
     return any(char.isdigit() or not char.isalnum() for char in value)
 
@@ -56,6 +55,8 @@ def is_password(value: str) -> bool:
 def is_random(value: str) -> bool:
     """Whether the value has the length, the digits and the lack of words that random keys have."""
     if len(value) < LEAST_RANDOM_CHARS or is_placeholder(value) or _UUID.fullmatch(value):
+        return False
+    if "*" in value:  # a pattern over names
         return False
     digits = sum(char.isdigit() for char in value)
     letters = sum(char.isalpha() for char in value)
