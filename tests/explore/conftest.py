@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from explore.in_process import InProcess
 
 from live_memory.explore import ripgrep
 from live_memory.explore.toolbox import run_tool
@@ -67,7 +68,7 @@ def git(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
 
 @pytest.fixture(params=["ripgrep", "plain"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each test runs twice: with ripgrep, and as on a machine that has none."""
+    """The test runs twice: with ripgrep, and with the engine for machines that have none."""
     if request.param == "plain":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "_engine", InProcess)
     return str(request.param)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from explore.in_process import InProcess
 
-from live_memory.explore import plain, ripgrep
+from live_memory.explore import ripgrep
 from live_memory.explore.child import Bounds, Child
 from live_memory.explore.search import Counts, FileList, Hits, PatternInvalid, PatternUnsupported, Search
 
@@ -63,23 +62,6 @@ INVALID_PATTERNS = words(
 )
 UNSUPPORTED_PATTERNS = words(r"(?=foo) (?!foo) (?<=a)b (?<!a)b (a)\1 \n a\nb \r [\n] \0")
 ONLY_IN_RIPGREP = words(r"\p{L} [a&&b] [a[bc]] (?x)f (?U)fo+ x(?i)y \A [[:^alpha:]] \b{start}foo (?-u)foo")
-
-
-class InProcess:
-    """The plain engine without its process, so that hundreds of searches take no time."""
-
-    is_whole = True
-
-    def __init__(self, task: plain.Task, root: Path, search: Search, starts: list[str] | None = None) -> None:
-        starts = [search.start] if starts is None else starts
-        self.request_json = plain.command(task, search, starts, ripgrep.left_out(root, search))[-1]
-        self.root = root
-
-    def __iter__(self) -> Iterator[bytes]:
-        os.chdir(self.root)
-        out = io.BytesIO()
-        self.code, self.stderr = plain.answer(self.request_json, out)
-        yield out.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +170,8 @@ def test_what_is_seen_follows_git_s_rules(odd_root: Path) -> None:
     assert not any(path.startswith((".git/", "outside", "nested/.git/")) for path in seen)
 
 
-def test_outside_of_a_checkout_heavy_folders_are_left_out(root: Path, engine: str) -> None:
+@pytest.mark.usefixtures("engine")
+def test_outside_of_a_checkout_heavy_folders_are_left_out(root: Path) -> None:
     for name in ("node_modules/m/index.js", "web/node_modules/x.js", ".venv/lib/x.py", "src/app.js"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("foo\n")
@@ -197,7 +180,8 @@ def test_outside_of_a_checkout_heavy_folders_are_left_out(root: Path, engine: st
     assert ripgrep.list_files(root, Search("", start="node_modules/m")).paths == ("node_modules/m/index.js",)
 
 
-def test_a_file_is_binary_however_late_its_first_nul_comes(root: Path, engine: str) -> None:
+@pytest.mark.usefixtures("engine")
+def test_a_file_is_binary_however_late_its_first_nul_comes(root: Path) -> None:
     (root / "late.dat").write_bytes(b"foo\n" * 50_000 + b"\0")
     (root / "text.txt").write_bytes(b"foo\n" * 50_000)
     assert ripgrep.count(root, Search("foo")).files == (("text.txt", 50_000),)

@@ -146,8 +146,8 @@ def test_a_random_value_behind_a_secret_s_name_is_taken_out(assignment: str) -> 
 def test_passwords_that_people_chose_are_taken_out_behind_their_name() -> None:
     make = Maker(1)
     for line in ('password = "{}"', "db_password: '{}'", '"passwd": "{}"', 'PWD="{}"', 'passphrase = "{}"'):
-        secret = "Summer" + make(string.digits, 4) + "!"
-        assert secret not in redact(line.format(secret))
+        for secret in ("Summer" + make(string.digits, 4) + "!", "Super" + "Secret" + make(string.digits, 3)):
+            assert secret not in redact(line.format(secret))
 
 
 @pytest.mark.parametrize(
@@ -245,6 +245,9 @@ id = "550e8400-e29b-41d4-a716-446655440000"
 client_secret = "550e8400-e29b-41d4-a716-446655440000"
 etag: "33a64df551425fcc55e4d42a148795d9f25f89d4"
 postgres://user:password@localhost:5432/db
+postgres://postgres:postgres@db/app
+password = "test1234"
+DB_PASSWORD: my-secret
 postgres://${USER}:${PASSWORD}@localhost/db
 http://localhost:8080/path@2x.png
 https://example.org/@scope/package
