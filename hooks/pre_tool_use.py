@@ -12,7 +12,8 @@ import _client
 import _quick
 import _server
 
-WAIT_S = 12.0  # below the hook's own limit in hooks.json
+START_WAIT_S = 10
+INSTALL_WAIT_S = 100  # for the very first question of all; below the hook's own limit in hooks.json
 # The keys that a server may answer with; Claude Code shows them to hooks and keeps them from headersHelper.
 KEY_NAMES = (
     "ANTHROPIC_API_KEY",
@@ -38,13 +39,15 @@ def bring_server_up(folder: str) -> None:
     """Start the server where none answers, and again where it was started without the keys that this session has."""
     port = _server.port_in_force(folder)
     health = _server.probe(port)
-    if health is None or health.get("status") in ("installing", "draining"):
-        remedy = ["ensure", "--wait", "10"]
+    status = "" if health is None else health.get("status")
+    wait_s = INSTALL_WAIT_S if status == "installing" else START_WAIT_S
+    if status in ("", "installing", "draining"):
+        remedy = "ensure"
     elif _client.read_record(folder).get("is_keyless") and any(os.environ.get(name) for name in KEY_NAMES):
-        remedy = ["restart", "--wait", "10"]
+        remedy = "restart"
     else:
         return
-    _server.Start(folder, port, remedy).has_ended(WAIT_S)
+    _server.Start(folder, port, [remedy, "--wait", str(wait_s)]).has_ended(wait_s + 1)
 
 
 def permission(event: object) -> dict[str, object]:

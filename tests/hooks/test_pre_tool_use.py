@@ -85,13 +85,13 @@ def test_a_server_that_has_gone_is_brought_back_before_the_call(ask: Ask, launch
     assert launcher.next_call().startswith(f"ensure --wait 10 port={port} ")
 
 
-@pytest.mark.parametrize("status", ["installing", "draining"])
+@pytest.mark.parametrize(("status", "wait_s"), [("installing", 100), ("draining", 10)])
 def test_a_server_that_cannot_answer_yet_is_waited_for(
-    ask: Ask, server: StandIn, launcher: RecordingLauncher, status: str
+    ask: Ask, server: StandIn, launcher: RecordingLauncher, status: str, wait_s: int
 ) -> None:
     server.health = {"status": status}
     ask({"question": "Where?"})
-    assert launcher.next_call().startswith("ensure ")
+    assert launcher.next_call().startswith(f"ensure --wait {wait_s} ")
 
 
 def test_a_server_without_the_keys_of_this_session_is_started_again_with_them(

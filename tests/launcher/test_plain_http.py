@@ -134,9 +134,10 @@ async def test_after_closing_the_next_connection_waits_in_the_backlog(served: Se
     await successor.close(0)
 
 
-async def test_while_installing_mcp_is_told_to_come_back(served: Served) -> None:
+async def test_while_installing_a_question_for_the_model_is_told_to_come_back(served: Served, desk: HandDesk) -> None:
+    desk.is_model = True
     served.state.phase = Phase("installing", step="installing the packages with uv")
-    reply = await served.send(served.request("POST", "/mcp", b"{}"))
+    reply = await served.send(served.request("POST", "/ask", b"{}"))
     assert status_of(reply) == 503
     assert b"\r\nRetry-After: 1\r\n" in reply
     assert "installing the packages with uv" in str(json_of(reply)["error"])

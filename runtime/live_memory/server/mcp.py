@@ -28,44 +28,18 @@ from live_memory.server import bodies
 from live_memory.server.asgi import Message, Receive, Scope, Send
 from live_memory.server.routes import DRAINING, MCP_PATH, explain
 from live_memory.server.state import ServerState
+from live_memory.server.tool import (
+    INPUT_SCHEMA,
+    INSTRUCTIONS,
+    TOOL_ANNOTATIONS,
+    TOOL_DESCRIPTION,
+    TOOL_NAME,
+    TOOL_TITLE,
+)
 
-TOOL_NAME = "ask_live_memory"
 PROGRESS_INTERVAL_S = 3.0
 SESSION_HEADER = "mcp-session-id"
 REQUEST_CANCELLED = -32800  # what the SDK itself answers to a cancelled request of the handshake era
-
-INSTRUCTIONS = """\
-Live Memory is a memory of this user's code bases. A second model has read the repository before, remembers what it learned over \
-sessions, and reads what it does not know yet. Before you explore code by searching and reading files one by one, ask it with \
-ask_live_memory: where something is, how it works, what depends on it, why it is the way it is. Ask one full question in plain \
-words and name the identifiers you know. Its citations (path:line) were checked against the files: open them when you are about \
-to edit. It only reads, and nobody else hears what you ask."""
-
-TOOL_DESCRIPTION = """\
-Ask the memory of this code base a question in plain words: where something is, how it works, what calls it, why it is so. \
-It has read the repository before, looks up what it does not know yet, and answers with path:line citations that were checked \
-against the files. Quicker and cheaper than exploring by yourself: ask it first. Read-only. The answer ends with one line of \
-account: model, time, tokens, cost, and how many citations are fresh, stale or unverified."""
-
-INPUT_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "question": {
-            "type": "string",
-            "description": "One full question. Name the identifiers, files or behaviour you mean, and what you want to know.",
-        },
-        "cwd": {
-            "type": "string",
-            "description": "The absolute path of the root of the repository that the question is about.",
-        },
-        "max_answer_tokens": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "How long the answer may be, in tokens; leave it out for the usual length.",
-        },
-    },
-    "required": ["question"],
-}
 
 
 class Endpoint:
@@ -156,16 +130,10 @@ class Endpoint:
 
 TOOL = types.Tool(
     name=TOOL_NAME,
-    title="Ask Live Memory",
+    title=TOOL_TITLE,
     description=TOOL_DESCRIPTION,
     input_schema=dict(INPUT_SCHEMA),
-    annotations=types.ToolAnnotations(
-        title="Ask Live Memory",
-        read_only_hint=True,
-        destructive_hint=False,
-        idempotent_hint=True,
-        open_world_hint=False,
-    ),
+    annotations=types.ToolAnnotations.model_validate(TOOL_ANNOTATIONS),
 )
 
 
