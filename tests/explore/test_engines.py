@@ -88,12 +88,11 @@ def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outcomes(monkeypatch: pytest.MonkeyPatch, root: Path, search: Search) -> tuple[list[Any], list[Any]]:
-    """What either engine makes of a search: counts, lines, matches and files, or the kind of refusal."""
+    """What either engine makes of a search: its lines and matches, or the kind of refusal."""
 
     def outcome() -> list[Any]:
         try:
             return [
-                ripgrep.count(root, search),
                 ripgrep.find(root, search, "lines"),
                 ripgrep.find(root, search, "matches"),
             ]
@@ -132,7 +131,7 @@ def test_both_engines_refuse_the_same(odd_root: Path, monkeypatch: pytest.Monkey
 def test_what_only_ripgrep_can_do_is_refused_with_a_sentence(odd_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for pattern in ONLY_IN_RIPGREP:
         with_ripgrep, without = outcomes(monkeypatch, odd_root, Search(pattern))
-        assert isinstance(with_ripgrep[0], Counts), pattern
+        assert isinstance(with_ripgrep[0], Hits), pattern
         assert without == [PatternUnsupported], pattern
 
 

@@ -114,7 +114,7 @@ def test_files_are_counted_where_they_are_cut() -> None:
     paths = [f"src/part-{n}/file-{m}.py" for n in range(30) for m in range(40)] + ["README.md"]
     assert drawn(paths, 20) == "./: README.md\nsrc/ (1,200 files)"
     assert "  part-9/ (40 files)" in drawn(paths, 250)
-    assert "… 37 more" in drawn(paths, 1500)
+    assert "… 37 more" in drawn(paths, 500)
     assert ", … " not in drawn(["a/b", "c/d"])
 
 

@@ -228,25 +228,24 @@ def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
     # One byte a character, so that positions agree; `lower` on the text itself may change its length.
     folded = text.encode("ascii", "replace").lower()
     for root in _NAME_ROOTS:
+        kind = "password" if root in _PASSWORD_ROOTS else "secret"
         at = folded.find(root)
         while at >= 0:
-            match = _ASSIGNMENT.match(text, at)
-            if match and _names_a_secret(text, match, root) and _is_secret_value(match, root):
-                yield (
-                    *match.span("quoted" if match["quoted"] else "bare"),
-                    "password" if root in _PASSWORD_ROOTS else "secret",
-                )
+            match = _ASSIGNMENT.match(text, at) if _may_name_a_secret(text, at, root) else None
+            if match and _names_a_secret(match, root) and _is_secret_value(match, root):
+                yield (*match.span("quoted" if match["quoted"] else "bare"), kind)
             at = folded.find(root, at + len(root))
 
 
-def _names_a_secret(text: str, match: re.Match[str], root: bytes) -> bool:
+def _may_name_a_secret(text: str, at: int, root: bytes) -> bool:
+    return root != b"key" or _KEY_OWNER.search(text[max(0, at - _OWNER_CHARS) : at]) is not None
+
+
+def _names_a_secret(match: re.Match[str], root: bytes) -> bool:
     rest = match["name"][len(root) :]
-    if _HARMLESS_NAME.search(rest.removeprefix("ord").removeprefix("d") if root == b"passw" else rest):
-        return False
-    before = text[max(0, match.start() - _OWNER_CHARS) : match.start()]
-    if root == b"key":
-        return _KEY_OWNER.search(before) is not None
-    return root != b"auth" or not rest
+    if root == b"auth":
+        return not rest
+    return not _HARMLESS_NAME.search(rest.removeprefix("ord").removeprefix("d") if root == b"passw" else rest)
 
 
 def _is_secret_value(match: re.Match[str], root: bytes) -> bool:
