@@ -19,15 +19,15 @@ from live_memory.explore.passages.links import homes_of, names_in
 from live_memory.explore.passages.passage import Passage
 from live_memory.explore.passages.pattern import Resolver, pattern_of
 from live_memory.explore.passages.question import Question, read_question
-from live_memory.explore.passages.ranking import File, counted, score, score_contents, score_paths, weigh
+from live_memory.explore.passages.ranking import File, content_score, counted, score, score_paths, weigh
 from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, binned, matched_lines
 from live_memory.text.secrets import redact_lines
 
 DEFAULT_TIMEOUT_S = 5.0
 SEARCH_SHARE = 0.7  # of the time, for finding the candidates
-WEIGHED_FILES = 1500
-WINDOWED_FILES = 200
-READ_FILES = 80
+WEIGHED_FILES = 800
+WINDOWED_FILES = 80
+READ_FILES = 40
 LINKING_FILES = 2
 SHOWN_FILES = 5
 LINK_SHARE = 0.1  # of the best file's score, for a file that defines what the best ones use
@@ -73,15 +73,14 @@ class _Ranking:
 
     def candidates(self, blocks: Mapping[str, bytes]) -> list[File]:
         """The files worth looking into, by how often they hold the question's words and by their paths."""
+        counts = {path: count for path, block in blocks.items() if (count := counted(block, self.resolver))}
+        self.weights = weigh(self.asked.concepts, counts.values())
+        ranked = sorted((-content_score(count, self.weights), path) for path, count in counts.items())
         files = [
-            File(path, block, counts) for path, block in blocks.items() if (counts := counted(block, self.resolver))
+            File(path, blocks[path], -negative, factor_of(path, self.asked.words))
+            for negative, path in ranked[:WEIGHED_FILES]
         ]
-        self.weights = weigh(self.asked.concepts, files)
-        score_contents(files, self.weights)
-        files = _best(files, WEIGHED_FILES)
         score_paths(files, self.asked, self.resolver, self.weights)
-        for file in files:
-            file.factor = factor_of(file.path, self.asked.words)
         return _best(files, WINDOWED_FILES)
 
     def places(self, files: list[File]) -> list[_Place]:
