@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import socket
 import threading
@@ -66,7 +67,7 @@ def test_a_reply_without_a_length_ends_with_the_connection() -> None:
         assert _client.call(address, "GET", "/", timeout_s=5) == (200, {"a": 1})
 
 
-@pytest.mark.parametrize("body", [b"[1]", b"no json", b"\xff\xfe"])
+@pytest.mark.parametrize("body", [b"[1]", b"no json", b"\xff\xfe", b"[" * 100_000])
 def test_a_reply_that_is_no_json_object_is_an_empty_one(body: bytes) -> None:
     with replying(b"HTTP/1.1 200 OK\r\n\r\n" + body) as (address, _):
         assert _client.call(address, "GET", "/", timeout_s=5) == (200, {})
@@ -85,6 +86,40 @@ def test_a_reply_that_is_no_json_object_is_an_empty_one(body: bytes) -> None:
 def test_what_is_no_whole_http_reply_is_no_answer(reply: bytes) -> None:
     with replying(reply) as (address, _), pytest.raises(_client.NoAnswer):
         _client.call(address, "GET", "/", timeout_s=5)
+
+
+@pytest.mark.parametrize(
+    ("head", "piece", "pause_s"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x", 0.05),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x", 0.05),
+        (b"HTTP/1.1 200 OK\r\n", b"x", 0.05),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 1_000_000, 0),
+        (b"HTTP/1.1 200 OK\r\n", b"x" * 1_000_000, 0),
+    ],
+)
+def test_a_reply_without_end_is_no_answer_in_bounded_time_and_memory(head: bytes, piece: bytes, pause_s: float) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    gone = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(head)
+            for _ in range(200):
+                connection.sendall(piece)
+                gone.wait(pause_s)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        with pytest.raises(_client.NoAnswer):
+            _client.call(_client.Address(listener.getsockname()[1]), "GET", "/health", timeout_s=0.3 if pause_s else 5)
+        assert thread.is_alive() or not pause_s  # it would have gone on
+    finally:
+        gone.set()
+        thread.join(10)
+        listener.close()
 
 
 def test_nobody_listening_is_told_apart_from_no_answer(place: paths.Place) -> None:

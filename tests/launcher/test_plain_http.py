@@ -76,6 +76,8 @@ async def test_a_route_answers_and_the_connection_closes(served: Served) -> None
     [
         (b"nonsense\r\n\r\n", 400),
         (b"GET / SPDY/3\r\n\r\n", 400),
+        (b"GET //[ HTTP/1.1\r\n\r\n", 400),
+        (b"GET http://[::1/health HTTP/1.1\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\nno colon\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
         (b"GET /health HTTP/1.1\r\nHost: example.org\r\n\r\n", 403),

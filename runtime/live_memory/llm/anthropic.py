@@ -225,7 +225,7 @@ def _object(arguments_json: str) -> Json:
     """The arguments as the object that the API wants; a broken text is sent back under a name of its own."""
     try:
         value = json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"unparsed": arguments_json}
 

@@ -229,7 +229,7 @@ def _valid_json(arguments_json: str) -> str:
     """The arguments as they were written; servers that parse them get a broken text under a name of its own."""
     try:
         json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return json.dumps({"unparsed": arguments_json})
     return arguments_json
 
