@@ -208,10 +208,20 @@ def test_a_pattern_that_would_take_for_ever_is_stopped(root: Path, monkeypatch: 
     assert counts == Counts((("a.txt", 1),), is_whole=False)
 
 
+def test_a_ripgrep_that_does_not_start_counts_as_none(root: Path) -> None:
+    (root / "rg").write_bytes(b"\x7fELF of another machine")
+    assert not ripgrep.starts(str(root / "rg"))
+    (root / "rg").chmod(0o755)
+    assert not ripgrep.starts(str(root / "rg"))
+    assert not ripgrep.starts(str(root / "missing"))
+
+
 def test_a_child_is_ended_with_all_that_it_started(root: Path) -> None:
     child = Child(["sh", "-c", "sleep 600 & echo started; wait"], root, Bounds(timeout_s=0.5, max_bytes=1000))
     assert child.output() == b"started\n"
     assert child.is_timed_out
+    orphan = Child(["sh", "-c", "sleep 600 & echo started"], root, Bounds(timeout_s=0.5, max_bytes=1000))
+    assert orphan.output() == b"started\n"
     endless = Child(["yes"], root, Bounds(timeout_s=30, max_bytes=1000))
     assert len(endless.output()) == 1000
     assert endless.is_cut

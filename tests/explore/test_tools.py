@@ -297,6 +297,11 @@ def test_a_glob_that_is_none_is_refused_with_an_example(ask: Ask) -> None:
         assert "lob" in refusal(ask, "Glob", pattern=pattern)
 
 
+def test_the_name_of_a_secret_file_is_no_secret(write: Write, ask: Ask) -> None:
+    write(".env", "x")
+    assert ask("Glob", pattern=".env*") == ask("find_paths", name=".env*") == ".env"
+
+
 # find_paths
 
 
