@@ -249,6 +249,8 @@ def test_the_same_question_has_the_same_answer_to_the_byte(root: Path) -> None:
         "(a+)+$ (?=x) \\1 \\",
         '`unclosed "quote',
         "\x00\x1b[31m\ud800",
+        '"a quoted \x00 zero" and "\ud800 half of a pair"',
+        "`first line\nsecond line`",
         "*" * 50_000,
         "word " * 20_000,
         "x/" * 5_000,
@@ -268,6 +270,14 @@ def test_no_question_raises(root: Path, question: str) -> None:
 def test_no_text_at_all_raises(root: Path, question: str) -> None:
     (root / "some.py").write_text("def some(): return 'any'\n")
     assert len(find_passages(root, question)) <= 5
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("quoted", ["balance is due", "a + b == c", "50% & more ~ #1 - [x] {y} (z) | ^$ \\ /"])
+def test_quoted_text_is_found_to_the_letter(root: Path, write: Write, quoted: str) -> None:
+    write("texts.py", f"# {quoted}\n")
+    write("other.py", "# balance b c more\n")
+    assert found(root, f'Where is "{quoted}" printed?')[0] == "texts.py"
 
 
 def test_a_question_is_never_an_expression(root: Path, write: Write) -> None:

@@ -19,7 +19,7 @@ from live_memory.explore.passages.links import homes_of, names_in
 from live_memory.explore.passages.passage import Passage
 from live_memory.explore.passages.pattern import Resolver, pattern_of
 from live_memory.explore.passages.question import Question, read_question
-from live_memory.explore.passages.ranking import File, content_score, counted, score, score_paths, weigh
+from live_memory.explore.passages.ranking import File, Meanings, content_score, counted, score, score_paths, weigh
 from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, binned, matched_lines
 from live_memory.text.secrets import redact_lines
 
@@ -73,7 +73,7 @@ class _Ranking:
 
     def candidates(self, blocks: Mapping[str, bytes]) -> list[File]:
         """The files worth looking into, by how often they hold the question's words and by their paths."""
-        counts = {path: count for path, block in blocks.items() if (count := counted(block, self.resolver))}
+        counts = self._counted(blocks)
         self.weights = weigh(self.asked.concepts, counts.values())
         ranked = sorted((-content_score(count, self.weights), path) for path, count in counts.items())
         files = [
@@ -83,6 +83,16 @@ class _Ranking:
         score_paths(files, self.asked, self.resolver, self.weights)
         return _best(files, WINDOWED_FILES)
 
+    def _counted(self, blocks: Mapping[str, bytes]) -> dict[str, Meanings]:
+        counts: dict[str, Meanings] = {}
+        for path, block in blocks.items():
+            count = counted(block, self.resolver)
+            if count:
+                counts[path] = count
+            if counts and time.monotonic() > self.deadline_s:
+                break
+        return counts
+
     def places(self, files: list[File]) -> list[_Place]:
         """The windows of the files that could be read, best first."""
         for file in files:
@@ -91,9 +101,9 @@ class _Ranking:
         read = [file for file in _best(files, READ_FILES) if self._look_into(file)]
         read = self._with_links(_best(read, READ_FILES))
         places = [
-            _Place(file, window, (file.score - file.factor * (file.windows[0].score - window.score)) * again)
+            _Place(file, window, _place_score(file, window) * FURTHER_WINDOW_FACTOR**order)
             for file in read
-            for window, again in zip(file.windows, _FURTHER, strict=False)
+            for order, window in enumerate(file.windows)
         ]
         return sorted(places, key=lambda place: (-place.score, place.file.path, place.window.first_bin))
 
@@ -147,7 +157,9 @@ class _Ranking:
         return "; ".join(reasons)
 
 
-_FURTHER = tuple(FURTHER_WINDOW_FACTOR**order for order in range(WINDOW_LINES))
+def _place_score(file: File, window: Window) -> float:
+    """The file's score, which counts its best window, as if `window` were that one."""
+    return file.score - file.factor * (file.windows[0].score - window.score)
 
 
 def _best(files: list[File], number: int) -> list[File]:
