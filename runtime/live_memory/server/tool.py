@@ -19,7 +19,7 @@ Live Memory is a memory of this user's code bases. A second model has read the r
 sessions, and reads what it does not know yet. Before you explore code by searching and reading files one by one, ask it with \
 ask_live_memory: where something is, how it works, what depends on it, why it is the way it is. Ask one full question in plain \
 words and name the identifiers you know. Its citations (path:line) were checked against the files: open them when you are about \
-to edit. It only reads, and nobody else hears what you ask."""
+to edit. It only reads, and writes nothing into the repository."""
 
 TOOL_DESCRIPTION = """\
 Ask the memory of this code base a question in plain words: where something is, how it works, what calls it, why it is so. \
