@@ -83,7 +83,7 @@ class AnthropicModel:
         import anthropic
         import httpx2
 
-        reply = StreamedReply()
+        reply = StreamedReply(request.max_output_tokens)
         try:
             stream = await client.messages.create(
                 **self._body(request),
@@ -95,7 +95,9 @@ class AnthropicModel:
                 async for event in stream:
                     if piece := reply.grow(event):
                         on_text(piece)
-        except (anthropic.AnthropicError, httpx2.HTTPError, MalformedReply, ValueError) as error:
+                    if reply.is_full:
+                        break
+        except (anthropic.AnthropicError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 

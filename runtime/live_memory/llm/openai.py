@@ -97,7 +97,7 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        reply = StreamedReply()
+        reply = StreamedReply(request.max_output_tokens)
         try:
             stream = await client.chat.completions.create(
                 model=self.name,
@@ -112,7 +112,9 @@ class OpenAIModel:
                 async for chunk in stream:
                     if piece := reply.grow(chunk):
                         on_text(piece)
-        except (openai.OpenAIError, httpx2.HTTPError, MalformedReply, ValueError) as error:
+                    if reply.is_full:
+                        break
+        except (openai.OpenAIError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 
