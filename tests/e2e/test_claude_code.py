@@ -131,6 +131,17 @@ def test_at_least_one_version_of_the_cli_is_served(clis: dict[str, Path]) -> Non
     assert clis
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_plugin_is_valid_without_a_warning(clis: dict[str, Path], tmp_path: Path, version: str) -> None:
+    plugin = plugin_copy(tmp_path / "plugin")
+    program = clis.get(version) or next(iter(clis.values()))
+    for manifest in (plugin, plugin / ".claude-plugin" / "plugin.json"):
+        command = [str(program), "plugin", "validate", "--strict", str(manifest)]
+        environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_first_session_gets_an_answer_without_any_permission_or_folder_given(
     ready_user: ClaudeCode, models: TwoModels
 ) -> None:
@@ -205,6 +216,7 @@ def test_the_very_first_run_answers_while_its_packages_are_still_being_installed
     first.install()
     play_a_question(models)
     first.ask("What adds up a cart?")
+    assert models.meanwhiles == 0  # the tool was there in the first turn
     assert_answered(models)
     (venv,) = first.data_dir.glob("venv-*")
     assert ("\nuv = " in (venv / "pyvenv.cfg").read_text()) == (installer == "uv")
