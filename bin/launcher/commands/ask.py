@@ -16,7 +16,7 @@ from launcher import paths
 from launcher.commands import options, servers
 from launcher.commands.trailer import trailer
 from launcher.errors import UsageError
-from launcher.terminal import coloured, progress
+from launcher.terminal import coloured, printable, progress
 
 USAGE = "ask QUESTION [--cwd DIR] [--max-answer-tokens N] [--json]"
 LENGTH = "--max-answer-tokens"
@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
     place = paths.place()
     answer, health = _answer(place, body)
     if options.form(parsed) == "json":
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
     else:
         _print(answer)
@@ -92,7 +92,7 @@ def _ticking(on_progress: Callable[[servers.Health], None]) -> Iterator[None]:
 
 
 def _print(answer: dict[str, object]) -> None:
-    sys.stdout.write(str(answer.get("answer", "")).rstrip("\n") + "\n")
+    sys.stdout.write(printable(str(answer.get("answer", ""))).rstrip("\n") + "\n")
     sys.stdout.flush()
     sys.stderr.write(coloured(trailer(answer), "dim", sys.stderr) + "\n")
 

@@ -64,7 +64,7 @@ class Exchange:
                 if self.cancelled.is_set():
                     return
                 self._wire = connection.sock  # the connection forgets it once the reply has begun
-            body = json.dumps(self.message, ensure_ascii=False).encode("utf-8")
+            body = json.dumps(self.message).encode("ascii")  # half a surrogate pair is the server's to refuse
             connection.request("POST", "/mcp", body, {**self._headers, "Authorization": f"Bearer {address.token}"})
             with connection.getresponse() as response:
                 yield from self._read(response)
