@@ -9,6 +9,7 @@ from __future__ import annotations
 import _socket
 import os
 import sys
+import time
 
 import _quick
 
@@ -16,6 +17,7 @@ LOOPBACK = "127.0.0.1"
 TOKEN_FILE = "token"  # noqa: S105  # a file's name
 RECORD_FILE = "server.json"
 RECEIVE_BYTES = 65536
+MAX_REPLY_BYTES = 1 << 25  # above any answer of ours; whoever else holds the port may send for ever
 START_FIELD = 19  # of /proc/<pid>/stat, counted after the program's name: field 22, the start in clock ticks
 
 
@@ -112,8 +114,8 @@ def call(
 ) -> tuple[int, dict[str, object]]:
     """The status and the JSON object that `method path` brings; an answer that is no JSON object is an empty one.
 
-    Connecting, sending and each receive wait at most `timeout_s`. Unreachable when nobody listens, NoAnswer when
-    somebody does and nothing usable came.
+    All of it takes at most `timeout_s`. Unreachable when nobody listens, NoAnswer when somebody does and nothing usable
+    came.
     """
     status, raw = fetch(address, method, path, body, timeout_s)
     try:
@@ -125,12 +127,13 @@ def call(
 
 def fetch(address: Address, method: str, path: str, body: object = None, timeout_s: float = 1.0) -> tuple[int, bytes]:
     """The status and the raw body that `method path` brings, `body` sent as JSON; raises as `call` does."""
+    deadline_s = time.monotonic() + timeout_s
     connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout_s)
         connection.connect((LOOPBACK, address.port))
         connection.sendall(_request_bytes(address, method, path, body))
-        return _receive(connection)
+        return _receive(connection, deadline_s)
     except ConnectionRefusedError:
         raise Unreachable("nobody listens on port %d" % address.port) from None
     except (OSError, ValueError, IndexError) as error:
@@ -151,32 +154,35 @@ def _request_bytes(address: Address, method: str, path: str, body: object) -> by
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + content
 
 
-def _receive(connection: _socket.socket) -> tuple[int, bytes]:
-    received = b""
+def _receive(connection: _socket.socket, deadline_s: float) -> tuple[int, bytes]:
+    """The status and the body; ValueError when the reply breaks off, is no HTTP, or has no end."""
+    received = bytearray()
     while b"\r\n\r\n" not in received:
-        received += _more(connection)
-    head, _, body = received.partition(b"\r\n\r\n")
+        if not _grow(received, connection, deadline_s):
+            raise ValueError("the reply broke off")
+    head, _, body = bytes(received).partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
     if not lines[0].startswith(b"HTTP/1."):
         raise ValueError("no HTTP reply")
     status = int(lines[0].split()[1])
     lengths = [line.partition(b":")[2] for line in lines if line.lower().startswith(b"content-length:")]
-    if not lengths:
-        while True:
-            chunk = connection.recv(RECEIVE_BYTES)
-            if not chunk:
-                return status, body
-            body += chunk
-    parts, missing = [body], int(lengths[0]) - len(body)
-    while missing > 0:
-        chunk = _more(connection)
-        parts.append(chunk)
-        missing -= len(chunk)
-    return status, b"".join(parts)
+    received = bytearray(body)
+    while not lengths or len(received) < int(lengths[0]):
+        if not _grow(received, connection, deadline_s):
+            if lengths:
+                raise ValueError("the reply broke off")
+            break
+    return status, bytes(received)
 
 
-def _more(connection: _socket.socket) -> bytes:
+def _grow(received: bytearray, connection: _socket.socket, deadline_s: float) -> bool:
+    """Append what comes next; False at the end of the stream. OSError when the time is up."""
+    left_s = deadline_s - time.monotonic()
+    if left_s <= 0:
+        raise OSError("timed out")
+    connection.settimeout(left_s)
     chunk = connection.recv(RECEIVE_BYTES)
-    if not chunk:
-        raise ValueError("the reply broke off")
-    return chunk
+    received += chunk
+    if len(received) > MAX_REPLY_BYTES:
+        raise ValueError("the reply has no end")
+    return bool(chunk)

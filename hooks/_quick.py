@@ -38,7 +38,10 @@ def parse(text: str) -> object:
         pass
     import json
 
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def render(value: object) -> str:

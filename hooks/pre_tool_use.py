@@ -1,11 +1,53 @@
-"""The PreToolUse hook on Live Memory's own tools: fills in the session's `cwd` and allows the call. Never talks to the server."""
+"""The PreToolUse hook on Live Memory's own tools: sees to it that the call meets a server, fills in `cwd`, and allows it.
+
+Claude Code runs `headersHelper` when it connects, not before a call: a server that has gone since is brought back here.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
+import _client
 import _quick
+import _server
+
+START_WAIT_S = 10
+INSTALL_WAIT_S = 100  # for the very first question of all; below the hook's own limit in hooks.json
+# The keys that a server may answer with; Claude Code shows them to hooks and keeps them from headersHelper.
+KEY_NAMES = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "DEEPSEEK_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "XAI_API_KEY",
+    "MOONSHOT_API_KEY",
+    "ZAI_API_KEY",
+    "CEREBRAS_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "LIVE_MEMORY_API_KEY",
+)
+
+
+def bring_server_up(folder: str) -> None:
+    """Start the server where none answers, and again where it was started without the keys that this session has."""
+    port = _server.port_in_force(folder)
+    health = _server.probe(port)
+    status = "" if health is None else health.get("status")
+    wait_s = INSTALL_WAIT_S if status == "installing" else START_WAIT_S
+    if status in ("", "installing", "draining"):
+        remedy = "ensure"
+    elif _client.read_record(folder).get("is_keyless") and any(os.environ.get(name) for name in KEY_NAMES):
+        remedy = "restart"
+    else:
+        return
+    _server.Start(folder, port, [remedy, "--wait", str(wait_s)]).has_ended(wait_s + 1)
 
 
 def permission(event: object) -> dict[str, object]:
@@ -22,4 +64,9 @@ def permission(event: object) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(_quick.render(permission(_quick.parse(sys.stdin.buffer.read().decode()))))
+    answer = _quick.render(permission(_quick.parse(sys.stdin.buffer.read().decode())))
+    try:
+        if _client.data_dir():
+            bring_server_up(_client.data_dir())
+    finally:
+        sys.stdout.write(answer)

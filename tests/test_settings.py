@@ -41,6 +41,8 @@ def test_an_empty_value_counts_as_not_set(tmp_path: Path) -> None:
         ("port", "0", None),
         ("port", "65536", None),
         ("port", "seven", None),
+        ("port", "9" * 400, None),
+        ("daily_budget_usd", 10**400, None),
         ("port", True, None),
         ("port", [1], None),
         ("default_timeout_s", "2.5", 2.5),
@@ -80,7 +82,9 @@ def test_a_change_is_checked_before_it_is_written_and_the_file_is_private(tmp_pa
     assert json.loads((tmp_path / "config.json").read_text()) == {"api_key": "dummy"}
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"prot": 1}', '{"port": "x"}'])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"prot": 1}', '{"port": "x"}', "[" * 100_000, '{"port": 1' + "0" * 400 + "}"]
+)
 def test_a_broken_config_file_is_refused_by_its_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(ConfigError, match=r"config\.json|port"):

@@ -5,6 +5,7 @@ The kernel decides among starts at once: one of them binds. A loser asks who hol
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -89,7 +90,7 @@ def _retire_elsewhere(place: paths.Place) -> None:
     record = _client.read_record(place.data_dir)
     port = record.get("port")
     if isinstance(port, int) and port != place.port and identity.is_running(record):
-        elsewhere = place._replace(port=port)
+        elsewhere = place.on(port)
         if identity.probe(elsewhere).kind == "ours":
             retire(elsewhere)
 
@@ -141,6 +142,12 @@ def _record_age_s(data_dir: str) -> float:
         return time.time() - os.stat(os.path.join(data_dir, _client.RECORD_FILE)).st_mtime
     except OSError:
         return 0.0
+
+
+def end_grace(data_dir: str) -> None:
+    """The server has been seen answering: from now on its silence means that it hangs."""
+    with contextlib.suppress(OSError):
+        os.utime(os.path.join(data_dir, _client.RECORD_FILE), (0, 0))
 
 
 def end(record: dict[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from launcher import interpreter, paths
 from launcher.errors import LaunchError
 
 LOG_NAME = "launcher.log"
+START_PREFIX = "start-"
+FORGOTTEN_S = 3600.0
 EARLIER_LOG_NAME = "launcher.log.1"
 WINDOWS_FLAGS = 0x00000008 | 0x00000200 | 0x08000000  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW
 
@@ -21,11 +24,11 @@ class Detached:
     def __init__(self, place: paths.Place) -> None:
         paths.make_data_dir(place.data_dir)
         paths.require_room(place.data_dir)
-        log = os.path.join(place.data_dir, "logs", f"start-{os.getpid()}-{time.monotonic_ns()}.log")
+        log = os.path.join(place.data_dir, "logs", f"{START_PREFIX}{os.getpid()}-{time.monotonic_ns()}.log")
         descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             self._child = subprocess.Popen(
-                [interpreter.real(), "-ESs", os.path.dirname(os.path.abspath(__file__)), "serve", "--log", log],
+                [interpreter.real(), "-ESs", paths.MAIN, "serve", "--log", log],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=descriptor,
@@ -58,9 +61,19 @@ class Detached:
         self._child.returncode = self._child.poll() or 0  # no warning about a child that still runs
 
 
+def _remove_forgotten(logs: str) -> None:
+    """Remove the logs of starts that were killed before they could."""
+    for name in os.listdir(logs):
+        path = os.path.join(logs, name)
+        with contextlib.suppress(OSError):
+            if name.startswith(START_PREFIX) and time.time() - os.stat(path).st_mtime > FORGOTTEN_S:
+                os.unlink(path)
+
+
 def adopt_log(folder: str, log: str) -> None:
     """Make the log of the process that became the server `launcher.log`, keeping the one before."""
     logs = os.path.join(folder, "logs")
+    _remove_forgotten(logs)
     current = os.path.join(logs, LOG_NAME)
     try:
         if os.path.exists(current):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from importlib import import_module
@@ -23,6 +24,9 @@ DISK_WORDS = {
 def dispatch(commands: dict[str, tuple[str, str]], arguments: list[str]) -> int:
     """The exit code of the command that `arguments` name: 0 done, 1 failed with one sentence on stderr, 2 usage."""
     name = arguments[0] if arguments else ""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a code base may hold what this terminal's encoding does not
     try:
         return _run(commands, name, arguments[1:])
     except UsageError as error:
@@ -73,5 +77,7 @@ def overview(commands: dict[str, tuple[str, str]]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    sys.stderr.write(f"live-memory: {message}\n")
+    from launcher.terminal import printable
+
+    sys.stderr.write(f"live-memory: {printable(message)}\n")
     return code

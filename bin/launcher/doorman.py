@@ -97,8 +97,10 @@ class _Doorman:
         """Build the environment; the reason when it cannot be built."""
         loop = asyncio.get_running_loop()
 
+        began_s = self._clock.monotonic_s()
+
         def report(step: str) -> None:
-            sys.stderr.write(f"live-memory: {step}\n")
+            sys.stderr.write(f"live-memory: {step} ({self._clock.monotonic_s() - began_s:.0f} s)\n")
             loop.call_soon_threadsafe(self._show_step, step)
 
         building = asyncio.create_task(asyncio.to_thread(venv.build, self._place.data_dir, report, self._leash))

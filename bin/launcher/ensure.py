@@ -8,17 +8,20 @@ Absent on purpose: taking over from an old or hung server. The started process d
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from launcher import identity, paths
 from launcher.errors import LaunchError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
     from launcher.detached import Detached
+
+    Until = Literal["answering", "settled"]
 
 DEFAULT_WAIT_S = 180.0  # the packages over a slow line
 FIRST_PAUSE_S = 0.02
@@ -28,14 +31,15 @@ STARTING_PROBE_TIMEOUT_S = 0.7
 LEAST_TIMEOUT_S = 0.05
 SETTLED = ("ok", "degraded")
 
-Until = Literal["answering", "settled"]
 
-
-class Ensured(NamedTuple):
+class Ensured:
     """`health` is the /health answer, proved to be ours; `started` is whether this call started the server."""
 
-    health: dict[str, object]
-    started: bool
+    __slots__ = ("health", "started")
+
+    def __init__(self, health: dict[str, object], *, started: bool) -> None:
+        self.health = health
+        self.started = started
 
 
 def ensure_server(
@@ -60,10 +64,11 @@ def ensure_server(
         raise LaunchError(f"The server did not answer on port {place.port} within {wait_s:g} s.")
     started = watch.child is not None and watch.child.pid == health.get("pid")
     if started and health["status"] == "ok":
-        from launcher import venv
+        from launcher import claim, venv
 
+        claim.end_grace(place.data_dir)
         venv.remove_old(place.data_dir)
-    return Ensured(health, started)
+    return Ensured(health, started=started)
 
 
 def _wait(watch: _Watch, until: Until, on_progress: Callable[[dict[str, object]], None]) -> dict[str, object]:
@@ -134,6 +139,8 @@ def run(arguments: list[str]) -> int:
     health = ensured.health
     shown = {"port": place.port, "pid": health.get("pid"), "version": health.get("version"), "status": health["status"]}
     if "--json" in flags:
+        import json
+
         sys.stdout.write(json.dumps({**shown, "started": ensured.started}) + "\n")
     else:
         sys.stdout.write(describe(place, health) + "\n")

@@ -5,7 +5,6 @@ The token is printed only for a port where our server has proved itself. Fast wh
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
@@ -20,10 +19,11 @@ def run(arguments: list[str]) -> int:
     flags = paths.parse_flags(arguments, {"--data-dir": "value"})
     url = os.environ.get("CLAUDE_CODE_MCP_SERVER_URL", "")
     place = paths.place(flags.get("--data-dir"), server_url=url)
-    # A server that is still installing would refuse the connection that follows: wait for it as long as allowed.
-    ensure.ensure_server(place, wait_s=WAIT_S)
+    # A server that is still installing takes the connection as well, so that the tool is there in the first turn.
+    ensure.ensure_server(place, until="answering", wait_s=WAIT_S)
     record_port(place, paths.url_port(url))
-    sys.stdout.write(json.dumps({"Authorization": "Bearer " + _client.read_token(place.data_dir)}) + "\n")
+    # No JSON module for a token of letters, digits, - and _: importing one takes as long as all the rest.
+    sys.stdout.write(f'{{"Authorization": "Bearer {_client.read_token(place.data_dir)}"}}\n')
     return 0
 
 

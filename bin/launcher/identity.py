@@ -6,27 +6,44 @@ ended.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from typing import Literal, NamedTuple
 
 import _client
+import _quick
 from launcher import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
+
+    # Whether someone listens: "ours" (proved), "foreign" (answers, and is not ours), "silent" (no answer in time), "absent".
+    Kind = Literal["ours", "foreign", "silent", "absent"]
+
+# The C module behind hashlib: hashlib itself loads OpenSSL, which takes as long as the interpreter's own start.
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found]  # private, so without stubs
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
+    except ImportError:
+        from hashlib import sha256
 
 TOKEN_BYTES = 32  # 43 characters of urlsafe base64
 CHALLENGE_BYTES = 16
 SHA256_BLOCK_BYTES = 64
-
-# Whether someone listens: "ours" (proved), "foreign" (answers, and is not ours), "silent" (no answer in time), "absent".
-Kind = Literal["ours", "foreign", "silent", "absent"]
+INNER_PAD, OUTER_PAD = 0x36, 0x5C
 
 
-class Probe(NamedTuple):
+class Probe:
     """Who holds a port; `health` is the /health answer, empty when nothing answered."""
 
-    kind: Kind
-    health: dict[str, object]
+    __slots__ = ("health", "kind")
+
+    def __init__(self, kind: Kind, health: dict[str, object]) -> None:
+        self.kind = kind
+        self.health = health
 
 
 class Seen:
@@ -38,10 +55,9 @@ class Seen:
 
     def proves(self, folder: str) -> bool:
         """Whether the answer was made with the token of `folder`."""
-        from hmac import compare_digest
-
         token = _client.read_token(folder)
-        return bool(token) and compare_digest(str(self.health.get("proof", "")), proof(token, self.challenge))
+        # Compared plainly: each challenge is new, so its time tells a stranger nothing to try again with.
+        return bool(token) and self.health.get("proof") == proof(token, self.challenge)
 
 
 def read_or_create_token(folder: str) -> str:
@@ -77,15 +93,16 @@ def _publish(staging: str, path: str) -> None:
         os.link(staging, path)
     except FileExistsError:
         return
-    except PermissionError:
+    except OSError:
         os.rename(staging, path)  # a file system without hard links
 
 
 def proof(token: str, challenge: str) -> str:
-    """hex HMAC-SHA256 of `challenge` under `token`."""
-    from hmac import digest
-
-    return digest(token.encode(), challenge.encode(), "sha256").hex()
+    """hex HMAC-SHA256 of `challenge` under `token` (RFC 2104)."""
+    key = token.encode()
+    key = (sha256(key).digest() if len(key) > SHA256_BLOCK_BYTES else key).ljust(SHA256_BLOCK_BYTES, b"\0")
+    inner = sha256(bytes(byte ^ INNER_PAD for byte in key) + challenge.encode()).digest()
+    return str(sha256(bytes(byte ^ OUTER_PAD for byte in key) + inner).hexdigest())
 
 
 def health_with_challenge(address: _client.Address, timeout_s: float) -> Seen:
@@ -98,20 +115,36 @@ def health_with_challenge(address: _client.Address, timeout_s: float) -> Seen:
 
 
 def probe(place: paths.Place, timeout_s: float = paths.PROBE_TIMEOUT_S) -> Probe:
-    """Who holds the port: `Probe(kind, health)`; `health` is the answer, empty unless "ours" or "foreign"."""
+    """Who holds the port; `health` is the answer, empty unless "ours" or "foreign"."""
     try:
         seen = health_with_challenge(_client.Address(place.port), timeout_s)
     except _client.NoAnswer:
         return Probe("silent", {})
     except _client.Unreachable:
         return Probe("absent", {})
-    return Probe("ours" if seen.proves(place.data_dir) else "foreign", seen.health)
+    is_ours = seen.proves(place.data_dir) and not _serves_elsewhere(place)
+    return Probe("ours" if is_ours else "foreign", seen.health)
+
+
+def _serves_elsewhere(place: paths.Place) -> bool:
+    """Whether our server runs on another port: then a proof on this one was passed on from there by a stranger."""
+    record = _client.read_record(place.data_dir)
+    return record.get("port") != place.port and is_running(record)
 
 
 def write_record(place: paths.Place, pid: int, version: str) -> None:
     """Record that process `pid` is the server of this place."""
-    record = {"pid": pid, "started": process_start(pid), "port": place.port, "version": version}
-    paths.write_whole(os.path.join(place.data_dir, _client.RECORD_FILE), json.dumps(record) + "\n")
+    record: dict[str, object] = {"pid": pid, "started": process_start(pid), "port": place.port, "version": version}
+    if is_keyless(os.environ):
+        record["is_keyless"] = True
+    paths.write_whole(os.path.join(place.data_dir, _client.RECORD_FILE), _quick.render(record) + "\n")
+
+
+def is_keyless(environ: Mapping[str, str]) -> bool:
+    """Whether this is the environment of headersHelper with the keys taken out; a hook, which sees them, starts the
+    server again before the first question."""
+    is_of_helper = "CLAUDE_CODE_MCP_SERVER_URL" in environ
+    return is_of_helper and not any(name.endswith(("_API_KEY", "_TOKEN")) and environ[name] for name in environ)
 
 
 def remove_record(folder: str, pid: int) -> None:

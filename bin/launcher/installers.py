@@ -15,8 +15,10 @@ from launcher import interpreter, paths
 
 PIP_WITH_PYTHON_OPTION = (22, 3)
 LOOKUP_TIMEOUT_S = 30.0
-# A word for the other installer, unless the environment has that one too. (from, to, how the list's separator changes)
+# (from, to, how the list's separator changes), in this order; what the environment sets itself is left as it is.
 TRANSLATIONS = (
+    ("UV_INDEX_URL", "UV_DEFAULT_INDEX", None),
+    ("UV_EXTRA_INDEX_URL", "UV_INDEX", None),
     ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", None),
     ("PIP_EXTRA_INDEX_URL", "UV_INDEX", None),
     ("PIP_FIND_LINKS", "UV_FIND_LINKS", ","),
@@ -26,9 +28,7 @@ TRANSLATIONS = (
     ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", None),
     ("PIP_PROXY", "ALL_PROXY", None),
     ("UV_DEFAULT_INDEX", "PIP_INDEX_URL", None),
-    ("UV_INDEX_URL", "PIP_INDEX_URL", None),
     ("UV_INDEX", "PIP_EXTRA_INDEX_URL", None),
-    ("UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL", None),
     ("SSL_CERT_FILE", "PIP_CERT", None),
 )
 # What would send the packages elsewhere than into the new environment.
@@ -69,8 +69,8 @@ def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     given = dict(os.environ if environ is None else environ)
     result = {name: value for name, value in given.items() if name not in DIVERSIONS and not name.startswith("PYTHON")}
     for source, target, separator in TRANSLATIONS:
-        if given.get(source) and target not in result:
-            result[target] = separator.join(given[source].split()) if separator else given[source]
+        if result.get(source) and target not in result:
+            result[target] = separator.join(result[source].split()) if separator else result[source]
     result.update(
         PIP_USER="0",
         PIP_DISABLE_PIP_VERSION_CHECK="1",

@@ -5,16 +5,17 @@ Paths are text, not pathlib's: `headers` runs before every connection of Claude 
 
 from __future__ import annotations
 
-import json
 import os
-import stat
 import sys
-from collections.abc import Mapping
-from typing import NamedTuple
 
 import _client
+import _quick
 from launcher import folders
 from launcher.errors import LaunchError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DEFAULT_PORT = 7711
 MAX_PORT = 65535
@@ -29,14 +30,22 @@ PLUGIN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(_
 RUNTIME = os.path.join(PLUGIN_ROOT, "runtime")
 PACKAGE = os.path.join(RUNTIME, "live_memory")
 REQUIREMENTS = os.path.join(RUNTIME, "requirements.lock")
+MAIN = os.path.join(PLUGIN_ROOT, "bin", "launcher", "__main__.py")
 COMMAND = os.path.join(PLUGIN_ROOT, "bin", "live-memory")
 
 
-class Place(NamedTuple):
+class Place:
     """Which server a command means: its data folder (absolute) and the port on 127.0.0.1."""
 
-    data_dir: str
-    port: int
+    __slots__ = ("data_dir", "port")
+
+    def __init__(self, data_dir: str, port: int) -> None:
+        self.data_dir = data_dir
+        self.port = port
+
+    def on(self, port: int) -> Place:
+        """The same folder's server on another port."""
+        return Place(self.data_dir, port)
 
 
 def place(flag: str | None = None, environ: Mapping[str, str] | None = None, server_url: str = "") -> Place:
@@ -94,7 +103,8 @@ def is_own_file(path: str) -> bool:
         seen = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(seen.st_mode) and (sys.platform == "win32" or seen.st_uid == os.geteuid())
+    is_file = os.path.isfile(path) and not os.path.islink(path)
+    return is_file and (sys.platform == "win32" or seen.st_uid == os.geteuid())
 
 
 def env_port(env: Mapping[str, str]) -> int:
@@ -120,11 +130,11 @@ def config_port(folder: str) -> int:
     for name in CONFIG_FILES:
         try:
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                value = json.load(file).get("port")
-        except (OSError, ValueError, AttributeError):
+                content = _quick.parse(file.read())
+        except (OSError, ValueError):
             continue  # the server says what is wrong with it, with the sentence that the settings table has
-        if value:
-            return parse_port(str(value), "The port in " + name)
+        if isinstance(content, dict) and content.get("port"):
+            return parse_port(str(content["port"]), "The port in " + name)
     return DEFAULT_PORT
 
 

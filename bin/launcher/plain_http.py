@@ -126,7 +126,10 @@ def parse_head(raw: bytes) -> Request:
     words = lines[0].split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):  # noqa: PLR2004  # method, target, version
         raise BadRequest(error_response(400, "bad-request", "This is no HTTP/1 request."))
-    target = urlsplit(words[1])
+    try:
+        target = urlsplit(words[1])
+    except ValueError:  # half of an IPv6 address
+        raise BadRequest(error_response(400, "bad-request", "This is no HTTP/1 request.")) from None
     return Request(
         words[0], unquote(target.path), dict(parse_qsl(target.query, keep_blank_values=True)), _fields(lines[1:])
     )

@@ -23,7 +23,7 @@ def stop(place: paths.Place) -> int:
     is_recorded = identity.is_running(record)
     port = record.get("port")
     if is_recorded and isinstance(port, int):
-        place = place._replace(port=port)  # wherever it runs: the settings may have changed since
+        place = place.on(port)  # wherever it runs: the settings may have changed since
     seen = identity.probe(place)
     pid = seen.health.get("pid") if seen.kind == "ours" else record.get("pid")
     if seen.kind == "ours":

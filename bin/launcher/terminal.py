@@ -27,6 +27,15 @@ def coloured(text: str, colour: str, stream: object = None) -> str:
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
 
 
+def printable(text: str) -> str:
+    """`text` without characters that would command the terminal: files, models and other programs wrote it."""
+    return "".join(char if char in "\n\t" or not _is_control(char) else f"\\x{ord(char):02x}" for char in text)
+
+
+def _is_control(char: str) -> bool:
+    return char < " " or "\x7f" <= char <= "\x9f"
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[dict[str, object]], None]]:
     """A function to call with each /health answer while waiting: shows the step and the seconds, on a terminal only."""

@@ -250,11 +250,14 @@ class Row:
     def parse(self, raw: object) -> Value:
         """`raw` (text, or a JSON value) as this row's type; ConfigError when it is not allowed."""
         value = self._converted(raw)
-        inside = value is None or (
-            (not self.choices or value in self.choices)
-            and (self.minimum is None or float(value) >= self.minimum)
-            and (self.maximum is None or float(value) <= self.maximum)
-        )
+        try:
+            inside = value is None or (
+                (not self.choices or value in self.choices)
+                and (self.minimum is None or float(value) >= self.minimum)
+                and (self.maximum is None or float(value) <= self.maximum)
+            )
+        except OverflowError:  # a whole number of hundreds of digits
+            inside = False
         if not inside:
             raise self._refusal(raw)
         return value
@@ -363,7 +366,7 @@ def read_config_file(path: Path) -> dict[str, object]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}); mend or remove it.") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold a JSON object of settings; mend or remove it.")

@@ -88,9 +88,11 @@ def _paths(count: int) -> Iterator[str]:
 
 def _index_of(root: Path, count: int) -> None:
     _git(root.parent, "init", "--quiet", str(root))
-    blob = subprocess.run(
-        ["git", "hash-object", "-w", "--stdin"], cwd=root, input=b"", capture_output=True, check=True
-    ).stdout.decode().strip()
+    blob = (
+        subprocess.run(["git", "hash-object", "-w", "--stdin"], cwd=root, input=b"", capture_output=True, check=True)
+        .stdout.decode()
+        .strip()
+    )
     with subprocess.Popen(["git", "update-index", "--index-info"], cwd=root, stdin=subprocess.PIPE) as git:
         assert git.stdin is not None
         for path in _paths(count):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli.command_line import COMMAND, environment, interrupt, run
+from cli.command_line import COMMAND, ROOT, environment, interrupt, run
 from cli.stand_in import ANSWER, Asked, Reply, StandIn, always, refusal
 
 WAIT_S = 10
+MAIN = ROOT / "bin" / "launcher" / "__main__.py"
 
 
 @pytest.fixture
@@ -50,6 +52,31 @@ def test_json_is_the_servers_answer_and_nothing_else(env: dict[str, str]) -> Non
     assert done.stderr == ""
 
 
+def test_an_answer_cannot_command_the_terminal(env: dict[str, str], server: StandIn) -> None:
+    server.routes["POST /ask"] = always({**ANSWER, "answer": "a\tb\x1b]0;owned\x07 \x9b2J\r\nמה é 日本"})
+    assert run(env, "ask", "Who?").stdout == "a\tb\\x1b]0;owned\\x07 \\x9b2J\\x0d\nמה é 日本\n"
+
+
+def test_an_answer_that_the_encoding_cannot_hold_is_spelled_out(env: dict[str, str], server: StandIn) -> None:
+    server.routes["POST /ask"] = always({**ANSWER, "answer": "é 日本"})
+    script = (
+        "import io, runpy, sys; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, 'cp1252'); "
+        "sys.argv[:] = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    command = [sys.executable, "-ESs", "-c", script, str(MAIN), "ask", "Who?"]
+    for more, shown in (([], b"\xe9 \\u65e5\\u672c\n"), (["--json"], b'"\\u00e9 \\u65e5\\u672c"')):
+        done = subprocess.run([*command, *more], env=env, capture_output=True, timeout=WAIT_S, check=False)
+        assert (done.returncode, shown in done.stdout) == (0, True), done
+
+
+def test_a_folder_that_is_gone_is_a_sentence(env: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    script = f"rmdir '{folder}'; exec '{COMMAND}' ask why"
+    done = subprocess.run(["sh", "-c", script], env=env, cwd=folder, capture_output=True, timeout=WAIT_S, check=False)
+    assert (done.returncode, b"The folder you are in is gone" in done.stderr) == (1, True)
+
+
 def test_a_refusal_is_one_sentence_and_exit_1(env: dict[str, str], server: StandIn) -> None:
     server.routes["POST /ask"] = lambda asked: refusal(400, "bad-cwd", "/ is the whole file system.")
     done = run(env, "ask", "Who?", "--cwd", "/")
@@ -70,6 +97,19 @@ def test_help_shows_the_usage(env: dict[str, str]) -> None:
     done = run(env, "ask", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: live-memory ask QUESTION")
+
+
+def test_an_answer_given_while_installing_is_out_at_once_and_the_command_ends_with_the_installation(
+    env: dict[str, str], server: StandIn
+) -> None:
+    server.health = {"status": "installing", "step": "installing the packages"}
+    process = subprocess.Popen([COMMAND, "ask", "Who?", "--json"], env=env, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline()) == ANSWER
+    assert process.poll() is None
+    server.health = {"status": "ok"}
+    assert process.wait(WAIT_S) == 0
+    process.stdout.close()
 
 
 def test_a_degraded_server_answers_and_one_line_says_what_is_missing(env: dict[str, str], server: StandIn) -> None:

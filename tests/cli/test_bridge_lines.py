@@ -302,7 +302,8 @@ def test_the_servers_own_errors_keep_their_code_and_get_the_requests_id(env: dic
 
 
 @pytest.mark.parametrize(
-    ("line", "code"), [("{not JSON", -32700), ("[]", -32600), ('"text"', -32600), ('{"id": 1}', -32600)]
+    ("line", "code"),
+    [("{not JSON", -32700), ("[" * 100_000, -32700), ("[]", -32600), ('"text"', -32600), ('{"id": 1}', -32600)],
 )
 def test_a_line_that_is_no_message_is_refused_and_the_next_is_served(env: dict[str, str], line: str, code: int) -> None:
     with bridge(env) as client:

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "live-memory@live-memory"
 TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"
 VERSIONS = ("2.1.332", "2.1.197")
+DUMMY_KEY = "sk-ant-dummy-000"
 NPM_LIMIT_S = 600
 CLI_LIMIT_S = 180
 SMALL_LIMIT_S = 60
@@ -127,7 +128,7 @@ class ClaudeCode:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "CLAUDE_CONFIG_DIR": str(self.config_dir),
-            "ANTHROPIC_API_KEY": "sk-ant-dummy-000",
+            "ANTHROPIC_API_KEY": DUMMY_KEY,
             "ANTHROPIC_BASE_URL": self.model_address,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
@@ -139,7 +140,17 @@ class ClaudeCode:
         }
 
     def install(self, **options: object) -> None:
-        """Install the plugin from its folder as a marketplace, with our port and these options."""
+        """Install the plugin from its folder as a marketplace, with our port and these options.
+
+        The key goes into config.json: Claude Code keeps the environment's keys from a plugin's headersHelper.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        settings = {"provider": "anthropic", "base_url": self.model_address, "api_key": DUMMY_KEY}
+        (self.data_dir / "config.json").write_text(json.dumps(settings))
+        self.install_without_key(**options)
+
+    def install_without_key(self, **options: object) -> None:
+        """The same, the model's provider and key left to the options or the environment."""
         chosen = {"port": self.port, **options}
         words = [word for name, value in chosen.items() for word in ("--config", f"{name}={value}")]
         self.run("plugin", "marketplace", "add", str(self.plugin), limit_s=SMALL_LIMIT_S)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from e2e.claude_code import (
+    DUMMY_KEY,
     TOOL,
     VERSIONS,
     ClaudeCode,
@@ -119,15 +120,26 @@ def play_a_question(models: TwoModels, **arguments: object) -> None:
 
 def assert_answered(models: TwoModels, answer: str = ANSWER) -> None:
     """Claude was shown the backend's answer with its account, and the backend this project's file."""
-    shown = models.tool_results("claude")
+    shown = models.tool_results("claude", TOOL)
     assert answer in shown[-1], shown
     assert "\n---\n[live-memory] model=" in shown[-1]
     assert "citations=1 fresh, 0 stale, 0 unverified" in shown[-1]
-    assert any("return sum(self.prices)" in result for result in models.tool_results("backend"))
+    assert any("return sum(self.prices)" in result for result in models.tool_results("backend", "Read"))
 
 
 def test_at_least_one_version_of_the_cli_is_served(clis: dict[str, Path]) -> None:
     assert clis
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_plugin_is_valid_without_a_warning(clis: dict[str, Path], tmp_path: Path, version: str) -> None:
+    plugin = plugin_copy(tmp_path / "plugin")
+    program = clis.get(version) or next(iter(clis.values()))
+    for manifest in (plugin, plugin / ".claude-plugin" / "plugin.json"):
+        command = [str(program), "plugin", "validate", "--strict", str(manifest)]
+        environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_first_session_gets_an_answer_without_any_permission_or_folder_given(
@@ -138,6 +150,25 @@ def test_the_first_session_gets_an_answer_without_any_permission_or_folder_given
     outcome = ready_user.ask("What adds up a cart?")
     assert outcome.result["result"] == "Thanks."
     assert outcome.result["permission_denials"] == []
+    assert models.meanwhiles == 0  # the tool was there in the first turn
+    assert_answered(models)
+
+
+def test_the_plugin_s_options_choose_the_model_behind_it(ready_user: ClaudeCode, models: TwoModels) -> None:
+    options = {"provider": "anthropic", "model": "claude-chosen", "base_url": models.address, "api_key": DUMMY_KEY}
+    ready_user.install_without_key(**options)
+    play_a_question(models)
+    ready_user.ask("What adds up a cart?")
+    assert_answered(models)
+    assert {body["model"] for body in models.heard["backend"]} == {"claude-chosen"}
+
+
+def test_a_key_in_the_environment_is_used_though_claude_code_keeps_it_from_the_headers_helper(
+    ready_user: ClaudeCode, models: TwoModels
+) -> None:
+    ready_user.install_without_key()
+    play_a_question(models)
+    ready_user.ask("What adds up a cart?")
     assert_answered(models)
 
 
@@ -185,6 +216,7 @@ def test_the_very_first_run_answers_while_its_packages_are_still_being_installed
     first.install()
     play_a_question(models)
     first.ask("What adds up a cart?")
+    assert models.meanwhiles == 0  # the tool was there in the first turn
     assert_answered(models)
     (venv,) = first.data_dir.glob("venv-*")
     assert ("\nuv = " in (venv / "pyvenv.cfg").read_text()) == (installer == "uv")
@@ -204,7 +236,24 @@ def test_a_server_killed_between_two_calls_is_back_for_the_second(ready_user: Cl
     ready_user.install()
     outcome = ready_user.ask("What adds up a cart, and for whom?")
     assert outcome.result["permission_denials"] == []
-    first, second = models.tool_results("claude")
+    first, second = models.tool_results("claude", TOOL)
     assert ANSWER in first
     assert SECOND_ANSWER in second
     assert ready_user.server_record()["pid"] != killed[0]
+
+
+def test_a_slash_command_is_answered_without_any_model(ready_user: ClaudeCode, models: TwoModels) -> None:
+    ready_user.install()
+    outcome = ready_user.ask("/live-memory:live-memory-config set model=a-model")
+    assert "model  a-model  (config.json)" in outcome.result["result"]
+    assert outcome.result["num_turns"] == 0
+    assert not any(models.heard.values())
+
+
+def test_a_slash_command_shows_the_same_where_hooks_are_turned_off(ready_user: ClaudeCode, models: TwoModels) -> None:
+    (ready_user.plugin / "hooks" / "hooks.json").unlink()
+    ready_user.install()
+    models.script("claude", ["Shown."])
+    ready_user.ask("/live-memory:live-memory-config set model=a-model")
+    (asked,) = models.heard["claude"]
+    assert "model  a-model  (config.json)" in json.dumps(asked["messages"])

@@ -88,8 +88,9 @@ def test_questions_are_answered_while_installing_and_no_connection_is_ever_refus
     assert "installing the packages" in str(installing["step"]) or "checking" in str(installing["step"])
     assert_answers(fresh, repository)
     address = _client.Address(fresh.port, _client.read_token(str(fresh.data_dir)))
-    status, refusal = _client.call(address, "POST", "/mcp", {}, timeout_s=5)
-    assert (status, refusal["error"]["code"]) == (503, "installing")  # type: ignore[index]
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    status, listed = _client.call(address, "POST", "/mcp", listing, timeout_s=5)
+    assert (status, listed["result"]["tools"][0]["name"]) == (200, "ask_live_memory")  # type: ignore[index]
 
     refused: list[str] = []
     ready = threading.Event()

@@ -83,9 +83,17 @@ def test_a_server_that_accepts_and_never_answers_is_ended_and_replaced(ready: Ma
 def test_a_stopped_server_is_killed_and_replaced(ready: Machine) -> None:
     pid = int(str(ready.ensure()["pid"]))
     os.kill(pid, signal.SIGSTOP)
-    age_record(ready.data_dir, seconds=60)
     assert ready.ensure()["pid"] != pid
     assert len(ready.servers()) == 1
+
+
+def test_many_starts_over_a_hung_server_replace_it_once(ready: Machine) -> None:
+    pid = int(str(ready.ensure()["pid"]))
+    os.kill(pid, signal.SIGSTOP)
+    starts = [ready.start("ensure", "--json") for _ in range(8)]
+    answers = [json.loads(start.communicate(timeout=60)[0]) for start in starts]
+    assert len({answer["pid"] for answer in answers}) == 1
+    assert ready.servers() == [answers[0]["pid"]] != [pid]
 
 
 def test_the_pid_record_of_a_dead_server_is_no_obstacle(ready: Machine) -> None:

@@ -28,7 +28,7 @@ class Spoken:
 
 
 def environment(data_dir: Path, **more: str) -> dict[str, str]:
-    """A home of its own, and no way to a package index: what a hook starts must not install anything."""
+    """A home of its own. Where no server answers, the hooks start one: give them a stand-in's plugin folder."""
     home = data_dir.parent / "home"
     home.mkdir(parents=True, exist_ok=True)
     own = {
@@ -36,7 +36,6 @@ def environment(data_dir: Path, **more: str) -> dict[str, str]:
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"]),
         "CLAUDE_PLUGIN_ROOT": str(ROOT),
         "CLAUDE_PLUGIN_DATA": str(data_dir),
-        "LIVE_MEMORY_WHEELHOUSE": str(home),
     }
     return {**own, **more}
 

@@ -1,44 +1,113 @@
-"""The PreToolUse hook on our own tools."""
+"""The PreToolUse hook on our own tools: the call meets a server, knows its folder, and is allowed."""
 
 from __future__ import annotations
 
 import json
 import re
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from cli.stand_in import StandIn
 from hooks.calls import ROOT, call, environment
+from hooks.launchers import RecordingLauncher
+
+from live_memory.settings import PROVIDER_KEY_NAMES
+from pre_tool_use import KEY_NAMES
 
 TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"
 
+Ask = Callable[..., dict[str, object]]
 
-def ask(tmp_path: Path, **arguments: object) -> dict[str, object]:
-    """The hook's answer to a call with these arguments in a session that works in /src/shop."""
-    event = {"cwd": "/src/shop", "hook_event_name": "PreToolUse", "tool_name": TOOL, "tool_input": arguments}
-    spoken = call("PreToolUse", event, environment(tmp_path / "data"))
-    assert (spoken.exit_code, spoken.stderr) == (0, "")
-    assert spoken.answer is not None
-    answer = spoken.answer["hookSpecificOutput"]
-    assert isinstance(answer, dict)
-    return answer
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[StandIn]:
+    with StandIn(tmp_path / "data").running() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture
+def launcher(tmp_path: Path) -> Iterator[RecordingLauncher]:
+    recording = RecordingLauncher(tmp_path / "plugin")
+    yield recording
+    recording.close()
+
+
+@pytest.fixture
+def ask(server: StandIn, launcher: RecordingLauncher) -> Ask:
+    """The hook's answer to a call in a session that works in /src/shop; `env` is what the session's environment adds."""
+
+    def asked(arguments: dict[str, object], **env: str) -> dict[str, object]:
+        event = {"cwd": "/src/shop", "hook_event_name": "PreToolUse", "tool_name": TOOL, "tool_input": arguments}
+        own = environment(server.data_dir, CLAUDE_PLUGIN_ROOT=str(launcher.root), **{**server.environment, **env})
+        spoken = call("PreToolUse", event, own)
+        assert (spoken.exit_code, spoken.stderr) == (0, "")
+        assert spoken.answer is not None
+        answer = spoken.answer["hookSpecificOutput"]
+        assert isinstance(answer, dict)
+        return answer
+
+    return asked
 
 
 @pytest.mark.parametrize("cwd", [None, "", ".", "packages/cart", "~/shop", 7])
-def test_a_missing_or_relative_cwd_becomes_the_session_s_and_the_rest_stays(tmp_path: Path, cwd: object) -> None:
+def test_a_missing_or_relative_cwd_becomes_the_session_s_and_the_rest_stays(ask: Ask, cwd: object) -> None:
     given = {"question": '购物车在哪里？ Где "корзина"?', "max_answer_tokens": 300}
-    answer = ask(tmp_path, **given, **({} if cwd is None else {"cwd": cwd}))
+    answer = ask({**given, **({} if cwd is None else {"cwd": cwd})})
     assert answer["updatedInput"] == {**given, "cwd": "/src/shop"}
     assert answer["permissionDecision"] == "allow"
 
 
-def test_an_absolute_cwd_is_left_alone(tmp_path: Path) -> None:
-    answer = ask(tmp_path, question="Where?", cwd="/src/other")
+def test_an_absolute_cwd_is_left_alone(ask: Ask) -> None:
+    answer = ask({"question": "Where?", "cwd": "/src/other"})
     assert answer == {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
 
 
 def test_an_event_it_cannot_read_is_left_to_claude_code(tmp_path: Path) -> None:
     spoken = call("PreToolUse", "no json", environment(tmp_path / "data"))
     assert (spoken.exit_code, spoken.answer) == (0, None)
+
+
+def test_a_server_that_answers_is_left_alone_and_shown_no_token(
+    ask: Ask, server: StandIn, launcher: RecordingLauncher
+) -> None:
+    ask({"question": "Where?"}, OPENAI_API_KEY="sk-dummy")
+    assert [(asked.path, asked.headers.get("authorization")) for asked in server.asked] == [("/health", None)]
+    assert not launcher.has_been_called()
+
+
+def test_a_server_that_has_gone_is_brought_back_before_the_call(ask: Ask, launcher: RecordingLauncher) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    assert ask({"question": "Where?"}, LIVE_MEMORY_PORT=str(port))["permissionDecision"] == "allow"
+    assert launcher.next_call().startswith(f"ensure --wait 10 port={port} ")
+
+
+@pytest.mark.parametrize(("status", "wait_s"), [("installing", 100), ("draining", 10)])
+def test_a_server_that_cannot_answer_yet_is_waited_for(
+    ask: Ask, server: StandIn, launcher: RecordingLauncher, status: str, wait_s: int
+) -> None:
+    server.health = {"status": status}
+    ask({"question": "Where?"})
+    assert launcher.next_call().startswith(f"ensure --wait {wait_s} ")
+
+
+def test_a_server_without_the_keys_of_this_session_is_started_again_with_them(
+    ask: Ask, server: StandIn, launcher: RecordingLauncher
+) -> None:
+    record = {"pid": 1, "started": "then", "port": server.port, "version": "0.1.0", "is_keyless": True}
+    (server.data_dir / "server.json").write_text(json.dumps(record))
+    ask({"question": "Where?"})
+    assert not launcher.has_been_called()
+    ask({"question": "Where?"}, DEEPSEEK_API_KEY="sk-dummy")
+    assert launcher.next_call().startswith("restart ")
+
+
+def test_the_keys_looked_for_are_the_ones_that_the_settings_know() -> None:
+    secrets = {name for name in PROVIDER_KEY_NAMES if name.endswith(("_KEY", "_TOKEN"))}
+    assert set(KEY_NAMES) == secrets | {"LIVE_MEMORY_API_KEY"}
 
 
 def test_it_is_asked_about_our_own_tools_only() -> None:

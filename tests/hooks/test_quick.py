@@ -37,6 +37,11 @@ def test_what_json_refuses_is_refused(text: str) -> None:
         assert _quick.parse(text) == expected
 
 
+def test_what_is_nested_too_deeply_is_refused_as_what_is_no_json_is() -> None:
+    with pytest.raises(ValueError, match="deep"):
+        _quick.parse("[" * 100_000)
+
+
 def test_an_interpreter_without_the_c_halves_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_quick, "_json", None)
     assert _quick.parse(' {"a": [1, 2.5, null]} ') == {"a": [1, 2.5, None]}

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from cli.stand_in import StandIn
 from hooks.calls import call, environment
 
 EVENT = {"cwd": "/src/shop", "tool_input": {"question": "Where?"}}
@@ -34,7 +35,8 @@ def test_without_a_usable_record_the_python_on_path_does(tmp_path: Path, recorde
     data_dir.mkdir()
     if recorded is not None:
         (data_dir / "python").write_text(recorded)
-    assert call("PreToolUse", EVENT, environment(data_dir)).answer
+    with StandIn(data_dir).running() as server:
+        assert call("PreToolUse", EVENT, environment(data_dir, **server.environment)).answer
 
 
 def test_a_data_folder_named_by_the_environment_wins_over_the_plugin_s(tmp_path: Path) -> None:

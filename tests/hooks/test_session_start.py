@@ -190,10 +190,10 @@ def test_a_start_that_failed_is_watched_the_next_time(
     start: Start, data_dir: Path, launcher: RecordingLauncher, free_port: int
 ) -> None:
     (data_dir / "logs").mkdir()
-    (data_dir / "logs" / "session-start.log").write_text("live-memory: the disk is full.\n")
+    (data_dir / "logs" / "hook-start.log").write_text("live-memory: the disk is full.\n")
     remember_options(data_dir, port=free_port)
     assert start(port=free_port).answer is None  # it went well this time
-    assert (data_dir / "logs" / "session-start.log").read_text() == ""
+    assert (data_dir / "logs" / "hook-start.log").read_text() == ""
 
 
 def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ class Machine:
         self.home = self.folder / "home"
         self.home.mkdir(parents=True, exist_ok=True)
         self.data_dir = self.folder / "data"
+        self._started: list[subprocess.Popen[str]] = []
 
     @property
     def place(self) -> paths.Place:
@@ -84,8 +85,8 @@ class Machine:
         )
 
     def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
-        """`live-memory ARGUMENTS`, running."""
-        return subprocess.Popen(
+        """`live-memory ARGUMENTS`, running; ended by `close` at the latest."""
+        process = subprocess.Popen(
             [COMMAND, *arguments],
             env={**self.environment, **more},
             stdin=subprocess.DEVNULL,
@@ -93,6 +94,8 @@ class Machine:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
 
     def ensure(self, **more: str) -> dict[str, object]:
         """What `ensure --json` prints."""
@@ -123,7 +126,11 @@ class Machine:
         return [pid for pid, words in command_lines() if mine in words and runtime in words]
 
     def close(self) -> None:
-        """End whatever server it ran."""
+        """End whatever it ran."""
+        for process in self._started:
+            if process.returncode is None:
+                process.kill()
+                process.communicate()
         record = _client.read_record(str(self.data_dir))
         if identity.is_running(record):
             os.kill(int(str(record["pid"])), 9)
@@ -140,7 +147,7 @@ def command_lines() -> Iterator[tuple[int, list[bytes]]]:
                 continue
 
 
-def until(holds: Callable[[], object], what: str, limit_s: float = 20.0) -> None:
+def until(holds: Callable[[], object], what: str, limit_s: float = 60.0) -> None:
     """Wait until `holds()`; an AssertionError names `what` when the time is up."""
     deadline_s = time.monotonic() + limit_s
     while not holds():

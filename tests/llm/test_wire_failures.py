@@ -250,3 +250,56 @@ async def connect_once(line: Line) -> None:
     line.server.answer(WireReply(chunks=line.stream("ready")))
     await line.ask()
     line.pieces.clear()
+
+
+async def test_halves_of_a_surrogate_pair_come_out_as_characters(line: Line) -> None:
+    line.server.answer(WireReply(chunks=line.stream("see \ud83d", "\ude00 and \ud800.")))
+    assert (await line.ask()).text == "see \U0001f600 and \ufffd."
+
+
+async def test_a_tool_call_with_half_a_surrogate_pair_can_be_sent_back(line: Line) -> None:
+    odd = ("\ud800", "Gr\ud800ep", '{"pattern": "\ud800"}')
+    call = {"index": 0, "id": odd[0], "function": {"name": odd[1], "arguments": odd[2]}}
+    calls: Any = (odd,) if line.kind == "anthropic" else (call,)
+    line.server.answer(WireReply(chunks=line.stream(calls=calls)))
+    (kept,) = (await line.ask()).tool_calls
+    assert (kept.id, kept.name, kept.arguments_json) == ("\ufffd", "Gr\ufffdep", '{"pattern": "\ufffd"}')
+
+
+async def test_prose_that_never_stops_is_cut_far_above_its_budget(line: Line) -> None:
+    line.server.answer(WireReply(chunks=line.stream(*["word " * 1000] * 20)[:-3], ending="hangs"))
+    completion = await line.ask()
+    assert completion.stop_reason == "max_tokens"
+    assert len(completion.text) == len("".join(line.pieces)) < 10_000
+
+
+async def test_a_tool_call_that_never_stops_makes_no_sense(line: Line) -> None:
+    arguments = "a" * 3_000_000
+    call = {"index": 0, "id": "t", "function": {"name": "Grep", "arguments": arguments}}
+    calls: Any = (("t", "Grep", arguments),) if line.kind == "anthropic" else (call,)
+    line.server.answer(WireReply(chunks=line.stream(calls=calls)))
+    with pytest.raises(BadReply, match="makes no sense"):
+        await line.ask()
+
+
+async def test_tool_calls_without_end_make_no_sense(line: Line) -> None:
+    call = [{"index": n, "id": f"t{n}", "function": {"name": "Grep", "arguments": "{}"}} for n in range(2000)]
+    calls: Any = tuple((f"t{n}", "Grep", "{}") for n in range(2000)) if line.kind == "anthropic" else tuple(call)
+    line.server.answer(WireReply(chunks=line.stream(calls=calls)))
+    with pytest.raises(BadReply, match="makes no sense"):
+        await line.ask()
+
+
+@pytest.mark.parametrize("tokens", [-5, 10**30, "many", 1.5e300])
+async def test_a_count_of_tokens_that_cannot_be_one_does_not_cost_the_answer(line: Line, tokens: object) -> None:
+    usage = {"input_tokens": tokens} if line.kind == "anthropic" else {"prompt_tokens": tokens}
+    line.server.answer(WireReply(chunks=line.stream("It works.", usage=usage)))
+    completion = await line.ask()
+    assert (completion.text, completion.usage.input_tokens) == ("It works.", 0)
+
+
+async def test_a_piece_that_is_nested_too_deeply_makes_no_sense(line: Line) -> None:
+    deep = b"event: message_start\ndata: " + b"[" * 100_000 + b"\n\n"
+    line.server.answer(WireReply(chunks=(deep,)))
+    with pytest.raises(BadReply, match="makes no sense"):
+        await line.ask()

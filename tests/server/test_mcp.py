@@ -17,7 +17,8 @@ from server.live import AUTHORIZATION, PATIENCE_S, LiveServer, live_server
 
 from live_memory.agent.answers import Question
 from live_memory.errors import QuestionError
-from live_memory.server.mcp import INSTRUCTIONS, TOOL, TOOL_DESCRIPTION, TOOL_NAME
+from live_memory.server.mcp import TOOL
+from live_memory.server.tool import INSTRUCTIONS, TOOL_DESCRIPTION, TOOL_NAME
 
 ERAS = ["2026-07-28", "legacy"]
 ARGUMENTS = {"question": "where is main?", "cwd": "/repo"}

@@ -13,7 +13,7 @@ from server.live import LiveServer, live_server
 from server.test_mcp import ARGUMENTS, ERAS, mcp_client, text_of
 
 from live_memory.server import mcp
-from live_memory.server.mcp import RESULT_NAME, SUBMIT_NAME, TOOL_NAME
+from live_memory.server.tool import RESULT_NAME, SUBMIT_NAME, TOOL_NAME
 
 
 @asynccontextmanager

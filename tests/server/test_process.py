@@ -17,7 +17,7 @@ from server.live import PATIENCE_S, exchange
 from server.processes import AUTHORIZATION, RUNTIME, listening, made_data_dir, port_of, serving, start
 from server.test_mcp import ERAS, mcp_client, text_of
 
-from live_memory.server.mcp import TOOL_NAME
+from live_memory.server.tool import TOOL_NAME
 
 
 @pytest.fixture

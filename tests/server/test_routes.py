@@ -227,18 +227,13 @@ async def test_while_installing_a_question_waits_only_for_a_model() -> None:
     assert (status, code) == (503, "installing")
     assert "unpacking" in message
     assert response.headers["Retry-After"] == "1"
-    mcp = await dispatch(state_of(desk, phase=installing), request_of("POST", "/mcp", b"{}"))
-    assert (mcp.status, mcp.headers["Retry-After"]) == (503, "1")
 
 
-async def test_a_degraded_server_answers_questions_and_says_why_it_has_no_mcp() -> None:
+async def test_a_degraded_server_answers_questions() -> None:
     degraded = Phase("degraded", reason="The package index cannot be reached.")
     desk = HandDesk()
     desk.is_model = True
     assert (await ask(desk, QUESTION, degraded)).status == 200
-    mcp = await dispatch(state_of(desk, phase=degraded), request_of("POST", "/mcp", b"{}"))
-    assert error_of(mcp)[:2] == (503, "degraded")
-    assert degraded.reason in error_of(mcp)[2]
 
 
 async def test_an_unknown_path_is_404_and_a_wrong_method_405() -> None:

@@ -21,6 +21,10 @@ Speaker: TypeAlias = Literal["claude", "backend", "aside"]
 
 BACKEND_TOOL = "find_paths"
 SPENT = "The script is at its end."
+# What a model does that wants a tool which is not offered yet: something else, and then it looks again.
+MEANWHILE = ("Read", {"file_path": "shop/cart.py"})
+MEANWHILE_S = 0.5
+MAX_MEANWHILES = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,12 @@ Scripted: TypeAlias = "Turn | Callable[[], Turn]"
 
 
 class TwoModels:
-    """`script` sets a speaker's turns; `heard` keeps the bodies each was asked with."""
+    """`script` sets a speaker's turns; `heard` keeps the bodies each was asked with, `meanwhiles` counts how often a
+    tool was not there yet."""
 
     def __init__(self) -> None:
+        self.meanwhiles = 0
+        self._closing = threading.Event()
         self.heard: dict[Speaker, list[Json]] = {"claude": [], "backend": [], "aside": []}
         self._turns: dict[Speaker, deque[Scripted]] = {"claude": deque(), "backend": deque(), "aside": deque()}
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -54,16 +61,20 @@ class TwoModels:
     def script(self, speaker: Speaker, turns: Iterable[Scripted]) -> None:
         self._turns[speaker] = deque(turns)
 
-    def tool_results(self, speaker: Speaker) -> list[str]:
-        """The text of every tool result that a speaker was shown, in order."""
+    def tool_results(self, speaker: Speaker, tool: str) -> list[str]:
+        """The text of every result of `tool` that a speaker was shown, in order."""
         asked = self.heard[speaker]
         if not asked:
             return []
-        turns = max(asked, key=lambda body: len(body["messages"]))["messages"]
-        blocks = [block for turn in turns if isinstance(turn["content"], list) for block in turn["content"]]
-        return [_text(block.get("content", "")) for block in blocks if block["type"] == "tool_result"]
+        blocks = [
+            block for turn in asked[-1]["messages"] if isinstance(turn["content"], list) for block in turn["content"]
+        ]
+        calls = {block["id"] for block in blocks if block["type"] == "tool_use" and block["name"] == tool}
+        results = [block for block in blocks if block["type"] == "tool_result" and block["tool_use_id"] in calls]
+        return [_text(block.get("content", "")) for block in results]
 
     def close(self) -> None:
+        self._closing.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -82,7 +93,7 @@ class TwoModels:
                 else:
                     speaker = _speaker(body)
                     models.heard[speaker].append(body)
-                    self._send(200, "text/event-stream", models._reply(speaker))
+                    self._send(200, "text/event-stream", models._reply(speaker, body))
 
             def do_GET(self) -> None:
                 self._send(404, "application/json", b"{}")
@@ -102,21 +113,34 @@ class TwoModels:
 
         return Handler
 
-    def _reply(self, speaker: Speaker) -> bytes:
+    def _reply(self, speaker: Speaker, body: Json) -> bytes:
         turns = self._turns[speaker]
         scripted = turns.popleft() if turns else SPENT
         turn = scripted() if callable(scripted) else scripted
         if isinstance(turn, str):
-            return b"".join(messages_stream((turn,)))
+            return self._stream(speaker, messages_stream((turn,)))
+        if turn.tool not in _tools(body) and self.meanwhiles < MAX_MEANWHILES:
+            self.meanwhiles += 1
+            self._closing.wait(MEANWHILE_S)
+            turns.appendleft(turn)
+            turn = Call(*MEANWHILE)
         call = (f"toolu_{len(self.heard[speaker])}", turn.tool, json.dumps(turn.arguments))
-        return b"".join(messages_stream(calls=(call,), stop="tool_use"))
+        return self._stream(speaker, messages_stream(calls=(call,), stop="tool_use"))
+
+    def _stream(self, speaker: Speaker, events: Iterable[bytes]) -> bytes:
+        # Claude Code takes messages of one id for parts of one message.
+        return b"".join(events).replace(b'"msg_1"', b'"msg_%d"' % len(self.heard[speaker]))
 
 
 def _speaker(body: Json) -> Speaker:
-    tools = {tool.get("name") for tool in body.get("tools") or ()}
+    tools = _tools(body)
     if BACKEND_TOOL in tools:
         return "backend"
     return "claude" if tools else "aside"
+
+
+def _tools(body: Json) -> set[str]:
+    return {str(tool.get("name")) for tool in body.get("tools") or ()}
 
 
 def _text(content: object) -> str:

@@ -70,6 +70,12 @@ def test_a_place_named_twice_is_one() -> None:
     assert places("a.py:1, then `a.py:1` again") == [("a.py", 1, 1)]
 
 
+@pytest.mark.parametrize("unit", ["a.", "a-", "a+", "sk-", "a", "a/", "`a ", "[a]("])
+def test_a_text_that_never_ends_a_word_is_read_in_time_that_grows_with_its_length_alone(unit: str) -> None:
+    # No clock: with time that grows with the square of the length this would take an hour.
+    assert places(unit * (200_000 // len(unit)) + " see a.py:1") in ([("a.py", 1, 1)], [])
+
+
 def test_no_more_places_are_taken_than_anybody_follows() -> None:
     assert len(find_references(" ".join(f"a.py:{number}" for number in range(1, 500)))) == MAX_CITATIONS
 

@@ -1,6 +1,7 @@
 """`live-memory ask`: a question from a terminal or a script, answered by the one server; it is started where there is none.
 
-Interrupted (^C), the connection is dropped, which cancels the work in the server.
+Interrupted (^C), the connection is dropped, which cancels the work in the server. On a first run an answer that needs no
+package is printed at once, and the command ends when the packages are there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from launcher import paths
 from launcher.commands import options, servers
 from launcher.commands.trailer import trailer
 from launcher.errors import UsageError
-from launcher.terminal import coloured, progress
+from launcher.terminal import coloured, printable, progress
 
 USAGE = "ask QUESTION [--cwd DIR] [--max-answer-tokens N] [--json]"
 LENGTH = "--max-answer-tokens"
@@ -35,13 +36,23 @@ def run(arguments: list[str]) -> int:
     length = options.whole_number(parsed, LENGTH)
     if length:
         body["max_answer_tokens"] = length
-    answer, health = _answer(paths.place(), body)
+    place = paths.place()
+    answer, health = _answer(place, body)
     if options.form(parsed) == "json":
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
     else:
         _print(answer)
-    _tell_what_is_missing(health)
+    _tell_what_is_missing(_set_up(place, health))
     return 0
+
+
+def _set_up(place: paths.Place, health: servers.Health) -> servers.Health:
+    """The server's health once it has done installing, so that one command sets everything up; the answer is out by now."""
+    if health.get("status") != "installing":
+        return health
+    with progress() as on_progress:
+        return servers.settled(place, on_progress).health
 
 
 def _answer(place: paths.Place, body: dict[str, object]) -> tuple[dict[str, object], servers.Health]:
@@ -81,7 +92,7 @@ def _ticking(on_progress: Callable[[servers.Health], None]) -> Iterator[None]:
 
 
 def _print(answer: dict[str, object]) -> None:
-    sys.stdout.write(str(answer.get("answer", "")).rstrip("\n") + "\n")
+    sys.stdout.write(printable(str(answer.get("answer", ""))).rstrip("\n") + "\n")
     sys.stdout.flush()
     sys.stderr.write(coloured(trailer(answer), "dim", sys.stderr) + "\n")
 

@@ -50,7 +50,7 @@ class Bridge:
         """Take in one line. The handshake is waited for: what it agrees on goes with everything after it."""
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._write(rpc.failure(None, rpc.PARSE_ERROR, "The line is not JSON; send one JSON-RPC message a line."))
             return
         if not isinstance(message, dict) or not ("method" in message or rpc.is_reply(message)):

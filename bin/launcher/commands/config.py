@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
     configuration = _load(place)
     names = list(configuration.sources) if action == "show" else [word.partition("=")[0] for word in words]
     if options.form(parsed) == "json":
-        sys.stdout.write(json.dumps(_table(configuration, names), ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(_table(configuration, names)) + "\n")
     else:
         sys.stdout.write(_text(configuration, names))
     if action != "show":

@@ -10,7 +10,7 @@ from launcher.commands import options
 from launcher.commands.check import Check
 from launcher.commands.checks import all_checks
 from launcher.errors import UsageError
-from launcher.terminal import coloured
+from launcher.terminal import coloured, printable
 
 USAGE = "doctor [prompts DIR] [--json]"
 COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
@@ -32,7 +32,7 @@ def run(arguments: list[str]) -> int:
     is_well = all(check.status != "problem" for check in found)
     if options.form(parsed) == "json":
         shown = {"ok": is_well, "checks": [check._asdict() for check in found]}
-        sys.stdout.write(json.dumps(shown, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(shown) + "\n")
     return 0 if is_well else 1
 
 
@@ -46,5 +46,5 @@ def _run_prompts(parsed: options.Parsed) -> int:
 
 def _lines(check: Check) -> str:
     mark = coloured(check.status.ljust(STATUS_WIDTH), COLOURS[check.status])
-    line = f"{mark} {check.name.ljust(NAME_WIDTH)} {check.text}\n"
+    line = f"{mark} {check.name.ljust(NAME_WIDTH)} {printable(check.text)}\n"
     return line + (f"{' ' * (STATUS_WIDTH + NAME_WIDTH + 2)}→ {check.advice}\n" if check.advice else "")

@@ -64,7 +64,7 @@ class Exchange:
                 if self.cancelled.is_set():
                     return
                 self._wire = connection.sock  # the connection forgets it once the reply has begun
-            body = json.dumps(self.message, ensure_ascii=False).encode("utf-8")
+            body = json.dumps(self.message).encode("ascii")  # half a surrogate pair is the server's to refuse
             connection.request("POST", "/mcp", body, {**self._headers, "Authorization": f"Bearer {address.token}"})
             with connection.getresponse() as response:
                 yield from self._read(response)
@@ -105,7 +105,7 @@ class Exchange:
         identifier = self.message["id"]
         try:
             message = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             message = None
         is_rpc = isinstance(message, dict) and message.get("jsonrpc") == "2.0" and rpc.is_reply(message)
         if not is_rpc:
@@ -127,5 +127,5 @@ def _sentence(body: bytes, status: int) -> str:
     """The message of our own error shape, else the status."""
     try:
         return str(json.loads(body)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return f"The server answered with HTTP status {status}."

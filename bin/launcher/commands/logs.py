@@ -11,6 +11,7 @@ from collections.abc import Generator
 from launcher import paths
 from launcher.commands import options
 from launcher.errors import LaunchError
+from launcher.terminal import printable
 
 USAGE = "logs [-f]"
 LOG = os.path.join("logs", "server.log")
@@ -23,14 +24,14 @@ def run(arguments: list[str]) -> int:
     path = os.path.join(paths.place().data_dir, LOG)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            sys.stdout.writelines(deque(file, SHOWN_LINES))
+            sys.stdout.writelines(map(printable, deque(file, SHOWN_LINES)))
             sys.stdout.flush()
             position = file.tell()
     except FileNotFoundError:
         raise LaunchError(f"There is no log yet at {path}; the server writes one when it starts.") from None
     if parsed.options:
         for text in added(path, position):
-            sys.stdout.write(text)
+            sys.stdout.write(printable(text))
             sys.stdout.flush()
     return 0
 

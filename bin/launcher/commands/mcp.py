@@ -56,7 +56,7 @@ class Output:
         if not self.is_closed and hasattr(select, "poll"):
             watch = select.poll()
             watch.register(STDOUT, 0)
-            self.is_closed = any(event & select.POLLERR for _, event in watch.poll(0))
+            self.is_closed = any(event & (select.POLLERR | select.POLLHUP) for _, event in watch.poll(0))
         return not self.is_closed
 
 

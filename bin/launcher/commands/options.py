@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from launcher.errors import UsageError
+from launcher.errors import LaunchError, UsageError
 
 CWD = {"--cwd": "value"}
 JSON = {"--json": "flag"}
@@ -55,7 +55,15 @@ def parse(arguments: list[str], usage: str, kinds: Mapping[str, str], *, max_wor
 
 def folder(parsed: Parsed) -> str:
     """The absolute path that `--cwd` names, else the working directory."""
-    return os.path.abspath(os.path.expanduser(parsed.options.get("--cwd") or os.getcwd()))
+    return os.path.abspath(os.path.expanduser(parsed.options.get("--cwd") or working_folder()))
+
+
+def working_folder() -> str:
+    """The working directory; LaunchError where it has been removed."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise LaunchError("The folder you are in is gone; change to one that exists.") from None
 
 
 def whole_number(parsed: Parsed, name: str) -> int:

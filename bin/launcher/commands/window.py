@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from launcher import paths
 from launcher.commands import facts, options, servers
+from launcher.terminal import printable
 
 STATS_USAGE = "stats [--cwd DIR] [--json]"
 RESET_USAGE = "reset [--cwd DIR] [--json]"
@@ -19,9 +20,9 @@ def run_stats(arguments: list[str]) -> int:
     live = servers.started(paths.place())
     stats = servers.call(live.address, "GET", "/stats?cwd=" + quote(options.folder(parsed), safe=""))
     if options.form(parsed) == "json":
-        sys.stdout.write(json.dumps(stats, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(stats) + "\n")
     else:
-        sys.stdout.writelines(line + "\n" for line in facts.lines(stats))
+        sys.stdout.writelines(printable(line) + "\n" for line in facts.lines(stats))
     return 0
 
 
@@ -41,5 +42,5 @@ def _forget(arguments: list[str], usage: str, path: str, done: str) -> int:
     live = servers.started(paths.place())
     answer = servers.call(live.address, "POST", path, {"cwd": folder})
     as_json = options.form(parsed) == "json"
-    sys.stdout.write((json.dumps(answer, ensure_ascii=False) if as_json else f"{done}: the window of {folder}.") + "\n")
+    sys.stdout.write((json.dumps(answer) if as_json else f"{done}: the window of {folder}.") + "\n")
     return 0

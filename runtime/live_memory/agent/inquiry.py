@@ -16,6 +16,7 @@ from live_memory.clock import Clock
 from live_memory.llm.base import CacheLifetime, Completion, CompletionRequest, Model, PromptTooLong, Usage
 from live_memory.llm.retry import complete_with_retry
 from live_memory.text.calibration import Size
+from live_memory.text.surrogates import whole_characters
 from live_memory.text.tokens import truncate_to_tokens
 from live_memory.window.budget import FLOOR_RATIO, Budget, first_entry_below
 from live_memory.window.messages import Block, Prompt, Text, ToolResult, Turn
@@ -83,7 +84,7 @@ class Inquiry:
     @property
     def text(self) -> str:
         """The best text so far: that of the latest reply, unless an earlier one said more."""
-        return max("".join(self._pieces), self._earlier_text, key=len).strip()
+        return whole_characters(max("".join(self._pieces), self._earlier_text, key=len).strip())
 
     async def run(self, listeners: Listeners) -> Ending:
         """How it ended; `text` is then the answer. ModelError's children when the model cannot be asked (any more)."""

@@ -73,5 +73,5 @@ def call_key(call: ToolCall) -> CallKey:
     """Equal for calls that ask for the same: order and spacing of the arguments do not count."""
     try:
         return (call.name, json.dumps(json.loads(call.arguments_json), sort_keys=True))
-    except ValueError:
+    except (ValueError, RecursionError):
         return (call.name, call.arguments_json)

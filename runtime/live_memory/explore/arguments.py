@@ -32,6 +32,8 @@ class Arguments:
             raise ToolRefusal(f"{self.tool}: `{names[0]}` must be text.")
         if len(value) > MAX_TEXT_CHARS:
             raise ToolRefusal(f"{self.tool}: `{names[0]}` is too long; at most {MAX_TEXT_CHARS} characters.")
+        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise ToolRefusal(f"{self.tool}: `{names[0]}` holds what is no character of any file.")
         return value
 
     def needed_text(self, *names: str) -> str:

@@ -51,7 +51,7 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
-                start_new_session=True,
+                process_group=0,  # not a session: Linux gives each its own share of the processor, and a busy machine starves it
             )
             timer = threading.Timer(self.bounds.timeout_s, self._give_up, (process,))
             timer.daemon = True
@@ -79,7 +79,7 @@ class Child:
                 return
 
     def _give_up(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
+        if process.returncode is None:
             self.is_timed_out = True
             end(process)
 
@@ -89,8 +89,10 @@ class Child:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the child with its whole session, and take its exit status."""
-    if process.poll() is None:
+    """Kill the child with its whole group, and take its exit status."""
+    # Not `poll`, which takes the status of a child that has ended: what it started may live on and hold the pipe, and
+    # only a child that is not yet taken keeps its number from being given to somebody else.
+    if process.returncode is None:
         try:
             if os.name == "posix":
                 os.killpg(process.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ from live_memory.explore.arguments import Arguments
 from live_memory.explore.base import ToolOutput
 from live_memory.explore.child import Bounds
 from live_memory.explore.jail import relative, resolve, shown
-from live_memory.explore.paging import MAX_ANSWER_CHARS, cut_around
+from live_memory.explore.paging import MAX_ANSWER_CHARS, cut_around, fitting
 from live_memory.explore.secret_files import SECRET_NAMES, is_secret_file
 from live_memory.window.messages import ToolSpec
 
@@ -22,6 +22,7 @@ MAX_COMMITS = 100
 MAX_BODY_LINES = 30
 MAX_FILES_NAMED = 20
 MAX_DIFF_LINES = 300
+MAX_DIFF_CHARS = 25_000
 BOUNDS = Bounds(timeout_s=20, max_bytes=4 << 20)
 _COMMIT, _FIELD, _END = "\x1e", "\x1f", "\x1d"
 _FORMAT = "--format=%x1e%h%x1f%ad%x1f%an%x1f%B%x1d"
@@ -109,7 +110,7 @@ def _rendered(commits: list[str]) -> tuple[str, int]:
         text = "\n".join(_commit_lines(commit))
         if texts and length + len(text) > MAX_ANSWER_CHARS:
             break
-        texts.append(text[:MAX_ANSWER_CHARS])
+        texts.append(text)
         length += len(text)
     return "\n\n".join(texts), len(texts)
 
@@ -124,9 +125,10 @@ def _commit_lines(commit: str) -> Iterator[str]:
         yield f"    … ({len(body) - MAX_BODY_LINES} more lines of message)"
     changes = rest.strip("\n").split("\n") if rest.strip() else []
     if not changes or changes[0].startswith("diff --"):
-        yield from (cut_around(line, 0) for line in changes[:MAX_DIFF_LINES])
-        if len(changes) > MAX_DIFF_LINES:
-            yield f"… ({len(changes) - MAX_DIFF_LINES} more lines of diff; name a file in `path` to see them)"
+        diff = fitting([cut_around(line, 0) for line in changes[:MAX_DIFF_LINES]], MAX_DIFF_CHARS)
+        yield from diff
+        if len(changes) > len(diff):
+            yield f"… ({len(changes) - len(diff)} more lines of diff; name a file in `path` to see them)"
         return
     yield "  " + ", ".join(line.replace("\t", " ", 1).replace("\t", " -> ") for line in changes[:MAX_FILES_NAMED])
     if len(changes) > MAX_FILES_NAMED:

@@ -11,7 +11,7 @@ from live_memory.explore.globs import GlobInvalid, to_regex
 from live_memory.explore.jail import shown
 
 MAX_GLOB_CHARS = 1000
-_PLAIN_NAME = re.compile(r"[\w.*?+@-]+")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.*+@-]+")  # no `?`: it is a byte to the engine
 
 
 def matcher(root: Path, glob: str) -> Callable[[str], bool]:

@@ -206,7 +206,7 @@ def _lines_of(root: Path, found: FileHits, wanted: slice) -> tuple[list[str], Fi
     lines = []
     for hit in hits:
         text = redact_lines(whole, hit.line - 1, hit.line)[0] if hit.line <= len(whole) else hit.text
-        at = len(hit.text.encode("utf-8", "replace")[: hit.column - 1].decode("utf-8", "ignore"))
+        at = len(hit.text.encode("utf-8", "replace")[: max(0, hit.column - 1)].decode("utf-8", "ignore"))
         lines.append(f"{shown(found.path)}:{hit.line}:{cut_around(text, at)}")
     return lines, file.stamp
 

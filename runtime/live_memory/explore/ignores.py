@@ -37,6 +37,7 @@ class IgnoreRules:
 
     def verdict(self, path: str, kind: Literal["file", "folder"]) -> Verdict | None:
         """What the rules say of `path`, relative to the folder they lie in; None when they say nothing."""
+        path = _in_bytes(path)
         for group in self.groups:
             regex = group.folders if kind == "folder" else group.files
             if regex is not None and regex.fullmatch(path):
@@ -55,12 +56,17 @@ def parse(lines: Iterable[str]) -> IgnoreRules:
     return IgnoreRules(tuple(groups))
 
 
+def _in_bytes(text: str) -> str:
+    """One character a byte: `?` and `[…]` take a byte in git's globs."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
 def _either(regexes: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{regex})" for regex in regexes), re.DOTALL)
 
 
 def _rule(line: str) -> _Rule | None:
-    glob = line.rstrip("\r\n")
+    glob = _in_bytes(line.rstrip("\r\n"))
     stripped = glob.rstrip(" \t")
     glob = stripped + glob[len(stripped) :][:1] if stripped.endswith("\\") else stripped
     if not glob or glob.startswith("#"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from live_memory.errors import ToolRefusal
@@ -13,6 +13,7 @@ from live_memory.explore.search import Search
 MAX_SUGGESTIONS = 5
 LEAST_LIKENESS = 0.75
 LOOKING_S = 2.0
+MAX_COMPARED = 10_000
 
 
 def existing(root: Path, path: str) -> Path:
@@ -25,24 +26,17 @@ def existing(root: Path, path: str) -> Path:
 
 def _suggestion(root: Path, real: Path) -> str:
     listing = ripgrep.list_files(root, Search("", timeout_s=LOOKING_S))
-    name = real.name.lower()
-    same = [path for path in listing.paths if _name(path) == name]
-    alike = same or [path for path in listing.paths if _likeness(_name(path), name) >= LEAST_LIKENESS]
-    wanted = relative(root, real)
-    best = sorted(alike, key=lambda path: (-_likeness(path, wanted), path))[:MAX_SUGGESTIONS]
-    return (
-        f" Did you mean {', '.join(shown(path) for path in best)}?" if best else " Look for it with Glob or find_paths."
+    wanted = real.name.lower()
+    names = {_name(path) for path in listing.paths}
+    close = {wanted} & names or set(
+        get_close_matches(wanted, sorted(names)[:MAX_COMPARED], MAX_SUGGESTIONS, LEAST_LIKENESS)
     )
+    alike = [path for path in listing.paths if _name(path) in close][:MAX_COMPARED]
+    target = relative(root, real)
+    best = sorted(alike, key=lambda path: (-SequenceMatcher(None, path, target, autojunk=False).ratio(), path))
+    shown_paths = ", ".join(shown(path) for path in best[:MAX_SUGGESTIONS])
+    return f" Did you mean {shown_paths}?" if best else " Look for it with Glob or find_paths."
 
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2].lower()
-
-
-def _likeness(one: str, other: str) -> float:
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return (
-        matcher.ratio()
-        if matcher.real_quick_ratio() >= LEAST_LIKENESS and matcher.quick_ratio() >= LEAST_LIKENESS
-        else 0.0
-    )

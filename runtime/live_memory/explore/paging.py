@@ -27,13 +27,13 @@ def page(lines: Sequence[str], *, offset: int, limit: int) -> Page:
     return Page(tuple(shown), end if end < len(lines) else None)
 
 
-def fitting(lines: Iterable[str]) -> list[str]:
-    """As many lines from the front as fit MAX_ANSWER_CHARS, and at least one."""
+def fitting(lines: Iterable[str], max_chars: int = MAX_ANSWER_CHARS) -> list[str]:
+    """As many lines from the front as fit `max_chars`, and at least one."""
     shown: list[str] = []
     length = 0
     for line in lines:
         length += len(line) + 1
-        if shown and length > MAX_ANSWER_CHARS:
+        if shown and length > max_chars:
             break
         shown.append(line)
     return shown

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
@@ -38,19 +39,27 @@ def command(task: Task, search: Search, starts: list[str], left_out: tuple[str, 
 
 def main(request_json: str) -> int:
     """Run the request in the current folder; the exit status says whether the pattern could be used."""
+    status, complaint = answer(request_json, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+    sys.stderr.write(complaint)
+    return status
+
+
+def answer(request_json: str, out: BinaryIO) -> tuple[int, str]:
+    """Print what ripgrep would, for the current folder; the exit status, and why it is not 0."""
     request = json.loads(request_json)
     fields = request["search"]
     search = Search(**{**fields, "names": tuple(fields["names"]), "skipped": tuple(fields["skipped"])})
     try:
         engine = _Engine(request["task"], search)
-    except (PatternInvalid, PatternUnsupported) as error:
-        sys.stderr.write(str(error))
-        return EXIT_INVALID if isinstance(error, PatternInvalid) else EXIT_UNSUPPORTED
+    except PatternInvalid as error:
+        return EXIT_INVALID, str(error)
+    except PatternUnsupported as error:
+        return EXIT_UNSUPPORTED, str(error)
     for start in request["starts"]:
         for path in _files(start, search, tuple(request["left_out"])):
-            engine.look_into(path, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
-    return 0
+            engine.look_into(path, out)
+    return 0, ""
 
 
 def _files(start: str, search: Search, left_out: tuple[str, ...]) -> Iterator[str]:
@@ -70,7 +79,10 @@ class _Engine:
         self.search = search
         if task != "files":
             self.simple = compile_pattern(search.pattern, search.case, "simple")
-            self.any = compile_pattern(search.pattern, search.case, "any")
+
+    @cached_property
+    def any(self) -> re.Pattern[str]:
+        return compile_pattern(self.search.pattern, self.search.case, "any")
 
     def look_into(self, path: str, out: BinaryIO) -> None:
         """Print what the task wants to know about the file at `path`; nothing when it does not match."""
@@ -108,15 +120,24 @@ class _Engine:
             number += text.count("\n", counted_to, start)
             counted_to = start
             if self.task == "matches":
-                for part in regex.finditer(searched, match.start(), end):
-                    if part.group():
-                        yield number, _column(text, start, part.start()), text[part.start() : part.end()]
+                for at, to in _parts(regex, searched, match.start(), end):
+                    yield number, _column(text, start, at), text[at:to]
             else:
-                yield number, _column(text, start, match.start()), text[start:end]
+                # For an empty match at the very end ripgrep names no column.
+                column = 0 if match.start() == len(text) else _column(text, start, match.start())
+                yield number, column, text[start:end]
             taken += 1
             position = end + 1
             if position > len(text) or taken == self.search.max_per_file:
                 return
+
+
+def _parts(regex: re.Pattern[str], text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """The matches with any text; behind an empty one the search goes on a character later, as in ripgrep."""
+    while at <= end and (match := regex.search(text, at, end)):
+        if match.end() > match.start():
+            yield match.span()
+        at = max(match.end(), match.start() + 1)
 
 
 def _column(text: str, line_start: int, at: int) -> int:

@@ -6,38 +6,15 @@ wildcard matches a byte that is no UTF-8 (decoded by `surrogateescape`). What ca
 
 from __future__ import annotations
 
-import functools
-import itertools
 import re
-import sys
-import unicodedata
-from collections.abc import Sequence
 from typing import Literal
 
+from live_memory.explore.char_classes import NEVER, POSIX, SPACE, as_members, complement, not_space, word_ranges
 from live_memory.explore.search import Case, PatternInvalid, PatternUnsupported
 
-_NEVER = "\\r\\n\udc80-\udcff"
-_SPACE = "\\t\\v\\f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": "\\x00-\\x09\\x0b\\x0c\\x0e-\\x7f",
-    "blank": "\\t ",
-    "cntrl": "\\x00-\\x09\\x0b\\x0c\\x0e-\\x1f\\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\t\\v\\f ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
 _CONTROLS = {"t": "\t", "f": "\f", "v": "\v", "a": "\x07"}
-_WIDE_SPACES = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
 _POSIX_CLASS = re.compile(r"\[:([^:\]]*):\]")
-ZERO_WIDTH_JOINERS = (0x200C, 0x200D)
+WITHOUT_SIMPLE_FOLDING = "ıİ"  # `re` takes them for an `i`
 LOOK_AROUND = "look-around and backreferences are not supported; search for a simpler pattern"
 ONE_LINE = "a pattern matches within one line, so it cannot hold a line end"
 _COUNTED = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
@@ -47,10 +24,8 @@ _HEX = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[xuU]\
 _BACKWARDS_OR_ASIDE = ("(?=", "(?!", "(?<=", "(?<!")
 _LINE_BORDERS = {"^": r"(?:^|(?<=\r)(?!\n))", "$": r"(?:(?=\r)|(?<!\r)(?=\n)|\Z)"}
 _WORD_BORDERS = {"b": "(?:{a}|{b})", "B": "(?:{c}|{d})", "<": "{a}", ">": "{b}"}
-_ASSIGNED = (range(0x33480), range(0xE0100, 0xE01F0))  # the planes that hold letters and marks
-_CIRCLED = (range(0x24B6, 0x24EA), range(0x1F130, 0x1F14A), range(0x1F150, 0x1F16A), range(0x1F170, 0x1F18A))
 TOO_LARGE = "the pattern is too large once its repetitions are written out"
-MAX_REPETITIONS = 1000
+MAX_REPETITIONS = 10_000
 MAX_DEPTH = 100
 
 
@@ -137,7 +112,7 @@ class _Translation:
             return self.escape()
         if char in "^$":
             return char if self.is_simple else _LINE_BORDERS[char]
-        return f"[^{_NEVER}]" if char == "." else _literal(char)
+        return f"[^{NEVER}]" if char == "." else _literal(char)
 
     def group(self) -> str:
         if self.pattern.startswith(_BACKWARDS_OR_ASIDE, self.at):
@@ -172,7 +147,7 @@ class _Translation:
             return f"[{self.members(kind)}]"
         if kind in {"D", "W", "S"}:
             self.at += 1
-            return f"[^{self.members(kind.lower())}{_NEVER}]"
+            return f"[^{self.members(kind.lower())}{NEVER}]"
         if kind and kind in _WORD_BORDERS:
             self.at += 1
             if self.pattern.startswith("{", self.at):
@@ -190,8 +165,8 @@ class _Translation:
         if kind == "d":
             return "0-9" if self.is_simple else "\\d"
         if kind == "s":
-            return _SPACE
-        return "0-9A-Za-z_" if self.is_simple else _as_members(_word_ranges())
+            return SPACE
+        return "0-9A-Za-z_" if self.is_simple else as_members(word_ranges())
 
     def escaped_char(self) -> str:
         """The one character that the escape at `at` (behind its backslash) stands for."""
@@ -224,13 +199,17 @@ class _Translation:
         members: list[str] = []
         is_guarded = False
         while not (self.pattern.startswith("]", self.at) and members):
+            if sign and self.pattern.startswith(("\\n", "\\r"), self.at):
+                self.at += 2  # no class holds them
+                members.append("")
+                continue
             text, needs_guard = self.class_item()
             members.append(text)
             is_guarded = is_guarded or needs_guard
         self.at += 1
         if sign:
-            return f"[^{''.join(members)}{_NEVER}]"
-        return f"(?:(?![{_NEVER}])[{''.join(members)}])" if is_guarded else f"[{''.join(members)}]"
+            return f"[^{''.join(members)}{NEVER}]"
+        return f"(?:(?![{NEVER}])[{''.join(members)}])" if is_guarded else f"[{''.join(members)}]"
 
     def class_item(self) -> tuple[str, bool]:
         """One member or range, and whether it may hold a character that nothing matches."""
@@ -240,10 +219,10 @@ class _Translation:
         if rest in {"&&", "--", "~~"}:
             raise PatternUnsupported(f"{rest} in a class needs ripgrep, which is not installed")
         if rest == "[:" and (posix := _POSIX_CLASS.match(self.pattern, self.at)):
-            if posix[1] not in _POSIX:
+            if posix[1] not in POSIX:
                 raise PatternUnsupported(f"{posix[0]} needs ripgrep, which is not installed")
             self.at = posix.end()
-            return _POSIX[posix[1]], False
+            return POSIX[posix[1]], False
         if rest[0] == "[":
             raise PatternUnsupported(
                 r"a class inside a class needs ripgrep, which is not installed; write \[ for a bracket"
@@ -256,12 +235,12 @@ class _Translation:
             return self.others(rest[1].lower()), True
         low = self.class_char()
         if not self.pattern.startswith("-", self.at) or self.pattern[self.at + 1 : self.at + 2] in {"]", "-", ""}:
-            return _literal(low), False
+            return _member(low), False
         self.at += 1
         high = self.class_char()
         if high < low:
             raise PatternInvalid("invalid character class range, the start must be <= the end")
-        return f"{_literal(low)}-{_literal(high)}", low <= "\r" <= high or high >= "\ud800"
+        return f"{_member(low)}-{_member(high)}", low <= "\r" <= high or high >= "\ud800"
 
     def class_char(self) -> str:
         char = self.pattern[self.at : self.at + 1]
@@ -273,12 +252,10 @@ class _Translation:
     def others(self, kind: str) -> str:
         """The inside of a class for all that `members(kind)` is not."""
         if kind == "s":
-            return _as_members(
-                _complement([(9, 13), (32, 32), *((ord(c), ord(c)) for c in _WIDE_SPACES), (0x2000, 0x200A)])
-            )
+            return as_members(not_space())
         if kind == "d":
             return "\\D"
-        return "\\W" if self.is_simple else _as_members(_complement(_word_ranges()))
+        return "\\W" if self.is_simple else as_members(complement(word_ranges()))
 
 
 def _flags(letters: str) -> str:
@@ -291,45 +268,13 @@ def _flags(letters: str) -> str:
     return f"(?{'i' if 'i' in on else ''}{'-i' if 'i' in off else ''}:"
 
 
-def _literal(char: str) -> str:
+def _member(char: str) -> str:
     if char in "\r\n":
         raise PatternUnsupported(ONE_LINE)
     return re.escape(char)
 
 
-Ranges = Sequence[tuple[int, int]]
-
-
-@functools.cache
-def _word_ranges() -> Ranges:
-    """Unicode's word characters (UTS 18, annex C)."""
-    ranges: list[tuple[int, int]] = []
-    for code in itertools.chain(*_ASSIGNED):
-        if _is_word(code):
-            start = ranges.pop()[0] if ranges and ranges[-1][1] == code - 1 else code
-            ranges.append((start, code))
-    return ranges
-
-
-def _is_word(code: int) -> bool:
-    category = unicodedata.category(chr(code))
-    return (
-        category[0] in "LM"
-        or category in {"Nd", "Nl", "Pc"}
-        or code in ZERO_WIDTH_JOINERS
-        or any(code in c for c in _CIRCLED)
-    )
-
-
-def _complement(ranges: Ranges) -> Ranges:
-    others = []
-    start = 0
-    for low, high in sorted(ranges):
-        if start < low:
-            others.append((start, low - 1))
-        start = high + 1
-    return [*others, (start, sys.maxunicode)]
-
-
-def _as_members(ranges: Ranges) -> str:
-    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
+def _literal(char: str) -> str:
+    if char in WITHOUT_SIMPLE_FOLDING:
+        return f"(?-i:{char})"
+    return _member(char)

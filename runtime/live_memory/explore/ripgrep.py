@@ -12,6 +12,7 @@ import itertools
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -39,8 +40,9 @@ from live_memory.explore.worktrees import checkout_top, nested_worktrees
 Shown: TypeAlias = Literal["lines", "matches"]
 MAX_OUTPUT_BYTES = 64 << 20
 ARGUMENTS_MAX_CHARS = 24_000  # Windows takes 32,767 in all
+STARTING_S = 10
 RIPGREP_ERROR = 2
-_HIT = re.compile(rb"(\d+):(\d+):(.*)", re.DOTALL)
+_HIT = re.compile(rb"(\d+):(?:(\d+):)?(.*)", re.DOTALL)  # an empty match at a file's end has no column
 _FOUND = ("--heading", "--null", "--with-filename", "--line-number", "--column")
 _TASK_FLAGS: Mapping[plain.Task, tuple[str, ...]] = {
     "count": ("--count", "--null", "--with-filename"),
@@ -65,9 +67,20 @@ _GLOB_SIGNS = "\\*?[]{}!#"
 
 @functools.cache
 def find_ripgrep() -> str | None:
-    """The wheel's `rg` beside the interpreter, else the one on PATH, else None."""
+    """The wheel's `rg` beside the interpreter, else the one on PATH, whichever starts; None when there is none."""
     beside = Path(sys.executable).with_name("rg.exe" if os.name == "nt" else "rg")
-    return str(beside) if beside.is_file() else shutil.which("rg")
+    return next((program for program in (os.fspath(beside), shutil.which("rg")) if program and starts(program)), None)
+
+
+def starts(program: str) -> bool:
+    """Whether `program` runs here: a wheel for another machine would not."""
+    try:
+        told = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=STARTING_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return told.returncode == 0
 
 
 def count(root: Path, search: Search) -> Counts:
@@ -93,7 +106,9 @@ def find(root: Path, search: Search, shown: Shown = "matches", *, files: Sequenc
     for batch in [[search.start]] if files is None else _batches(files):
         engine = _engine(shown, root, search, batch)
         for name, hits in _file_hits(_split(engine, b"\n")):
-            kept = tuple(hit for hit in hits if hit.text or shown == "lines")  # empty matches say nothing
+            kept = tuple(
+                hit for hit in hits if shown == "lines" or (hit.text and hit.column)
+            )  # empty matches say nothing
             if kept and not is_secret_file(name):
                 found[name] = FileHits(name, kept)
         _raise_complaint(engine)
@@ -111,16 +126,12 @@ def printed_matches(root: Path, search: Search) -> bytes:
 
 
 def list_files(root: Path, search: Search) -> FileList:
-    """The files that a search would look into, whatever their size and content; the pattern is not looked at."""
+    """The files that a search would look into, whatever their size and content, and secret ones too, whose names are no
+    secret; the pattern is not looked at."""
     engine = _engine("files", root, replace(search, max_file_bytes=0))
-    paths: list[str] = []
-    for raw in _split(engine, b"\0"):
-        name = _name(raw)
-        if not is_secret_file(name):
-            paths.append(name)
-        if len(paths) >= MAX_FILES:
-            return FileList(tuple(sorted(paths)), is_whole=False)
-    return FileList(tuple(sorted(paths)), engine.is_whole)
+    paths = tuple(_name(raw) for raw in itertools.islice(_split(engine, b"\0"), MAX_FILES + 1))
+    is_whole = engine.is_whole and len(paths) <= MAX_FILES
+    return FileList(tuple(sorted(paths[:MAX_FILES])), is_whole)
 
 
 def _engine(task: plain.Task, root: Path, search: Search, starts: list[str] | None = None) -> Child:
@@ -190,7 +201,7 @@ def _file_hits(lines: Iterable[bytes]) -> Iterator[tuple[str, list[Hit]]]:
         if nul:
             name, hits, is_binary = _name(path), [], False
         if match := _HIT.match(line):
-            hits.append(Hit(int(match[1]), int(match[2]), match[3].rstrip(b"\r").decode("utf-8", "replace")))
+            hits.append(Hit(int(match[1]), int(match[2] or 0), match[3].rstrip(b"\r").decode("utf-8", "replace")))
         elif line.rstrip(b"\r"):
             is_binary = True
         elif hits:

@@ -56,7 +56,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A match: its line and column (bytes) count from 1; `text` is the line, or the matched part where only that was asked for."""
+    """A match: its line and column (bytes) count from 1, the column is 0 for an empty match at a file's end; `text` is the line, or the matched part where only that was asked for."""
 
     line: int
     column: int

@@ -53,7 +53,7 @@ def _count_from_git(root: Path, folders: Folders) -> str | None:
             untracked = listed.result()
     except (ToolRefusal, OSError):
         return None
-    if tracked.code or not tracked.is_whole or others.code:
+    if tracked.code or not tracked.is_whole or (others.code and others.is_whole):
         return None
     nested = {os.fsencode(path) for path in nested_worktrees(root)}
     folders.add(path for path in split_paths([untracked]) if path.rstrip(b"/") not in nested)

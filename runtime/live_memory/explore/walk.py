@@ -53,8 +53,8 @@ def walk(root: Path, start: str, left_out: Sequence[str] = (), max_depth: int = 
     names; `start` itself when it is a file. Never `.git`, nor what the globs `left_out` name; unreadable folders
     count as empty. The consumer bounds it by stopping."""
     first = root / start
-    if not first.is_dir():
-        if first.is_file():
+    if not os.path.isdir(first):
+        if os.path.isfile(first):
             yield Entry(start, "file", 0)
         return
     overrides = parse(left_out)

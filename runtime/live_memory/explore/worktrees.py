@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 MAX_POINTER_BYTES = 4096
@@ -9,7 +10,7 @@ MAX_POINTER_BYTES = 4096
 
 def checkout_top(folder: Path) -> Path | None:
     """The nearest ancestor (or `folder`) that holds a `.git`; None outside of any checkout."""
-    return next((ancestor for ancestor in (folder, *folder.parents) if (ancestor / ".git").exists()), None)
+    return next((above for above in (folder, *folder.parents) if os.path.exists(above / ".git")), None)
 
 
 def git_folder(top: Path) -> Path:

@@ -86,7 +86,7 @@ class AnthropicModel:
         import anthropic
         import httpx2
 
-        reply = StreamedReply()
+        reply = StreamedReply(request.max_output_tokens)
         try:
             stream = await client.messages.create(
                 **self._body(request),
@@ -98,7 +98,9 @@ class AnthropicModel:
                 async for event in stream:
                     if piece := reply.grow(event):
                         on_text(piece)
-        except (anthropic.AnthropicError, httpx2.HTTPError, MalformedReply, ValueError) as error:
+                    if reply.is_full:
+                        break
+        except (anthropic.AnthropicError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 
@@ -254,7 +256,7 @@ def _object(arguments_json: str) -> Json:
     """The arguments as the object that the API wants; a broken text is sent back under a name of its own."""
     try:
         value = json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"unparsed": arguments_json}
 

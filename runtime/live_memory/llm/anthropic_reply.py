@@ -10,6 +10,8 @@ from typing import Any
 
 from live_memory.llm.base import StopReason, Usage
 from live_memory.llm.failures import MalformedReply
+from live_memory.llm.meter import CHARS_OF_CALL, Meter, count_of
+from live_memory.text.surrogates import whole_characters
 from live_memory.window.messages import ToolCall
 
 STOP_REASONS: dict[str, StopReason] = {
@@ -23,11 +25,12 @@ Json = dict[str, Any]
 
 
 class StreamedReply:
-    """A streamed reply as it grows."""
+    """A streamed reply as it grows; once it `is_full`, no more of it need be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_output_tokens: int) -> None:
+        self._meter = Meter(max_output_tokens)
         self.has_started = False
-        self.has_ended = False
+        self._has_stopped = False
         self._stop = ""
         self.usage = Usage()
         self._blocks: dict[int, Json] = {}
@@ -39,32 +42,45 @@ class StreamedReply:
         except (AttributeError, LookupError, TypeError) as error:
             raise MalformedReply from error
 
+    @property
+    def is_full(self) -> bool:
+        return self._meter.is_full
+
+    @property
+    def has_ended(self) -> bool:
+        return self._has_stopped or self.is_full
+
     def _grown(self, event: Any) -> str:
         match event.type:
             case "message_start":
                 self.has_started = True
                 self._count(event.message.usage)
             case "content_block_start":
+                self._meter.unseen(CHARS_OF_CALL)
                 self._blocks[event.index] = event.content_block.to_dict() | {"json": ""}
                 return event.content_block.text if event.content_block.type == "text" else ""
             case "content_block_delta":
-                return _appended(self._blocks[event.index], event.delta)
+                return self._appended(self._blocks[event.index], event.delta)
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
                 self._count(event.usage)
             case "message_stop":
-                self.has_ended = True
+                self._has_stopped = True
         return ""
 
     def stop_reason(self) -> StopReason:
-        return STOP_REASONS.get(self._stop, "end")
+        return "max_tokens" if self.is_full else STOP_REASONS.get(self._stop, "end")
 
     def text(self) -> str:
-        return "".join(block["text"] for block in self._blocks.values() if block["type"] == "text")
+        return whole_characters("".join(b["text"] for b in self._blocks.values() if b["type"] == "text"))
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         return tuple(
-            ToolCall(block["id"], block["name"], block["json"] or json.dumps(block.get("input") or {}))
+            ToolCall(
+                whole_characters(block["id"]),
+                whole_characters(block["name"]),
+                whole_characters(block["json"] or json.dumps(block.get("input") or {})),
+            )
             for block in self._blocks.values()
             if block["type"] == "tool_use"
         )
@@ -72,6 +88,23 @@ class StreamedReply:
     def thoughts(self) -> tuple[Json, ...]:
         kept = (block for block in self._blocks.values() if block["type"] in ("thinking", "redacted_thinking"))
         return tuple({key: value for key, value in block.items() if key != "json"} for block in kept)
+
+    def _appended(self, block: Json, delta: Any) -> str:
+        """Append `delta` to its block; the prose in it."""
+        match delta.type:
+            case "text_delta":
+                piece = self._meter.prose(delta.text)
+                block["text"] += piece
+                return piece
+            case "input_json_delta":
+                self._meter.unseen(len(delta.partial_json))
+                block["json"] += delta.partial_json
+            case "thinking_delta":
+                self._meter.unseen(len(delta.thinking))
+                block["thinking"] += delta.thinking
+            case "signature_delta":
+                block["signature"] = delta.signature
+        return ""
 
     def _count(self, counted: Any) -> None:
         """A later count replaces an earlier one: both are running totals of this reply."""
@@ -87,21 +120,6 @@ class StreamedReply:
         )
 
 
-def _appended(block: Json, delta: Any) -> str:
-    """Append `delta` to its block; the prose in it."""
-    match delta.type:
-        case "text_delta":
-            block["text"] += delta.text
-            return str(delta.text)
-        case "input_json_delta":
-            block["json"] += delta.partial_json
-        case "thinking_delta":
-            block["thinking"] += delta.thinking
-        case "signature_delta":
-            block["signature"] = delta.signature
-    return ""
-
-
 def _newer(counted: Any, name: str, earlier: int) -> int:
     value = getattr(counted, name, None)
-    return earlier if value is None else int(value)
+    return earlier if value is None else count_of(value)

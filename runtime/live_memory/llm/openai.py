@@ -108,7 +108,7 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        reply = StreamedReply()
+        reply = StreamedReply(request.max_output_tokens)
         try:
             stream = await client.chat.completions.create(
                 model=self.name,
@@ -123,7 +123,9 @@ class OpenAIModel:
                 async for chunk in stream:
                     if piece := reply.grow(chunk):
                         on_text(piece)
-        except (openai.OpenAIError, httpx2.HTTPError, MalformedReply, ValueError) as error:
+                    if reply.is_full:
+                        break
+        except (openai.OpenAIError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 
@@ -240,7 +242,7 @@ def _valid_json(arguments_json: str) -> str:
     """The arguments as they were written; servers that parse them get a broken text under a name of its own."""
     try:
         json.loads(arguments_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return json.dumps({"unparsed": arguments_json})
     return arguments_json
 

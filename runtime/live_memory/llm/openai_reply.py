@@ -10,6 +10,8 @@ from typing import Any
 
 from live_memory.llm.base import StopReason, Usage
 from live_memory.llm.failures import MalformedReply
+from live_memory.llm.meter import CHARS_OF_CALL, Meter, count_of
+from live_memory.text.surrogates import whole_characters
 from live_memory.window.messages import ToolCall
 
 STOP_REASONS: dict[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
@@ -26,9 +28,10 @@ class Echo:
 
 
 class StreamedReply:
-    """A streamed reply as it grows."""
+    """A streamed reply as it grows; once it `is_full`, no more of it need be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_output_tokens: int) -> None:
+        self._meter = Meter(max_output_tokens)
         self.has_started = False
         self._has_refused = False
         self._finish = ""
@@ -45,20 +48,26 @@ class StreamedReply:
             raise MalformedReply from error
 
     @property
+    def is_full(self) -> bool:
+        return self._meter.is_full
+
+    @property
     def has_ended(self) -> bool:
-        return bool(self._finish)
+        return bool(self._finish) or self.is_full
 
     def stop_reason(self) -> StopReason:
         if self._has_refused:
             return "refusal"
+        if self.is_full:
+            return "max_tokens"
         return STOP_REASONS.get(self._finish, "tool_calls" if self._calls else "end")
 
     def text(self) -> str:
-        return "".join(self._pieces)
+        return whole_characters("".join(self._pieces))
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         return tuple(
-            ToolCall(call["id"] or f"call_{n}", call["name"], call["arguments"] or "{}")
+            ToolCall(*map(whole_characters, (call["id"] or f"call_{n}", call["name"], call["arguments"] or "{}")))
             for n, call in enumerate(self._calls, start=1)
         )
 
@@ -78,11 +87,12 @@ class StreamedReply:
         if delta is None:
             return ""
         if reasoning := (delta.model_extra or {}).get("reasoning_content"):
+            self._meter.unseen(len(reasoning))
             self._reasoning.append(reasoning)
         for fragment in delta.tool_calls or ():
             self._take_call(fragment)
         self._has_refused = self._has_refused or bool(delta.refusal)
-        piece: str = (delta.content or "") + (delta.refusal or "")
+        piece: str = self._meter.prose((delta.content or "") + (delta.refusal or ""))
         self._pieces.append(piece)
         return piece
 
@@ -91,25 +101,28 @@ class StreamedReply:
         call = next((known for known in reversed(self._calls) if known["index"] == fragment.index), None)
         if call is None or (fragment.id and call["id"] and fragment.id != call["id"]):
             call = {"index": fragment.index, "id": "", "name": "", "arguments": "", "extra": {}}
+            self._meter.unseen(CHARS_OF_CALL)
             self._calls.append(call)
         call["id"] = call["id"] or fragment.id or ""
         call["extra"] |= fragment.model_extra or {}
         if fragment.function:
             call["name"] = call["name"] or fragment.function.name or ""
-            call["arguments"] += fragment.function.arguments or ""
+            arguments = fragment.function.arguments or ""
+            self._meter.unseen(len(arguments))
+            call["arguments"] += arguments
 
 
 def _usage(counted: Any) -> Usage:
     """OpenAI counts cached tokens inside prompt_tokens; DeepSeek and Moonshot name them in fields of their own."""
     details = counted.prompt_tokens_details
     extra = counted.model_extra or {}
-    cached = (
-        (details and details.cached_tokens) or extra.get("prompt_cache_hit_tokens") or extra.get("cached_tokens") or 0
+    cached = count_of(
+        (details and details.cached_tokens) or extra.get("prompt_cache_hit_tokens") or extra.get("cached_tokens")
     )
-    written = (details and details.cache_write_tokens) or 0
+    written = count_of(details and details.cache_write_tokens)
     return Usage(
-        input_tokens=max(0, (counted.prompt_tokens or 0) - cached - written),
-        output_tokens=counted.completion_tokens or 0,
+        input_tokens=max(0, count_of(counted.prompt_tokens) - cached - written),
+        output_tokens=count_of(counted.completion_tokens),
         cache_read_tokens=cached,
         cache_write_tokens=written,
     )

@@ -50,7 +50,7 @@ def _parsed(text: str, now_s: float) -> Subscription:
         login = json.loads(text)["claudeAiOauth"]
         token, expires_s = str(login["accessToken"]), float(login.get("expiresAt") or 0) / 1000
         scopes = login.get("scopes") or [INFERENCE_SCOPE]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return Subscription("", "Claude Code's credentials hold no subscription token")
     if INFERENCE_SCOPE not in scopes:
         return Subscription("", "Claude Code's subscription token does not allow model calls")

@@ -29,63 +29,26 @@ from live_memory.server import bodies
 from live_memory.server.asgi import Message, Receive, Scope, Send
 from live_memory.server.routes import DRAINING, MCP_PATH, explain
 from live_memory.server.state import ServerState
+from live_memory.server.tool import (
+    INPUT_SCHEMA,
+    INSTRUCTIONS,
+    RESULT_DESCRIPTION,
+    RESULT_NAME,
+    RESULT_SCHEMA,
+    RESULT_TITLE,
+    SUBMIT_DESCRIPTION,
+    SUBMIT_NAME,
+    SUBMIT_TITLE,
+    TOOL_ANNOTATIONS,
+    TOOL_DESCRIPTION,
+    TOOL_NAME,
+    TOOL_TITLE,
+)
 
-TOOL_NAME = "ask_live_memory"
 PROGRESS_INTERVAL_S = 3.0
 SESSION_HEADER = "mcp-session-id"
 REQUEST_CANCELLED = -32800  # what the SDK itself answers to a cancelled request of the handshake era
-
-INSTRUCTIONS = """\
-Live Memory is a memory of this user's code bases. A second model has read the repository before, remembers what it learned over \
-sessions, and reads what it does not know yet. Before you explore code by searching and reading files one by one, ask it with \
-ask_live_memory: where something is, how it works, what depends on it, why it is the way it is. Ask one full question in plain \
-words and name the identifiers you know. Its citations (path:line) were checked against the files: open them when you are about \
-to edit. It only reads, and nobody else hears what you ask."""
-
-TOOL_DESCRIPTION = """\
-Ask the memory of this code base a question in plain words: where something is, how it works, what calls it, why it is so. \
-It has read the repository before, looks up what it does not know yet, and answers with path:line citations that were checked \
-against the files. Quicker and cheaper than exploring by yourself: ask it first. Read-only. The answer ends with one line of \
-account: model, time, tokens, cost, and how many citations are fresh, stale or unverified."""
-
-INPUT_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "question": {
-            "type": "string",
-            "description": "One full question. Name the identifiers, files or behaviour you mean, and what you want to know.",
-        },
-        "cwd": {
-            "type": "string",
-            "description": "The absolute path of the root of the repository that the question is about.",
-        },
-        "max_answer_tokens": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "How long the answer may be, in tokens; leave it out for the usual length.",
-        },
-    },
-    "required": ["question"],
-}
-
-
-SUBMIT_NAME = "ask_live_memory_submit"
-RESULT_NAME = "ask_live_memory_result"
 RESULT_PATIENCE_S = 10.0  # how long a fetch waits before it says that the answer is not there yet
-
-SUBMIT_DESCRIPTION = """\
-Ask the memory of this code base a question without waiting: it is worked on while you go on. Returns a job id at once; fetch \
-the answer with ask_live_memory_result. For several questions at a time; when you need the answer now, use ask_live_memory."""
-
-RESULT_DESCRIPTION = """\
-Fetch the answer to a question that ask_live_memory_submit took. Says [running] when it is not there yet: go on with \
-something else and fetch again. An answer can be fetched once, within an hour."""
-
-RESULT_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"job_id": {"type": "string", "description": "What ask_live_memory_submit returned."}},
-    "required": ["job_id"],
-}
 
 
 class Endpoint:
@@ -196,22 +159,20 @@ class Endpoint:
 
 def _tool(name: str, title: str, description: str, schema: Mapping[str, object]) -> types.Tool:
     """A tool that only reads."""
-    annotations = types.ToolAnnotations(
-        title=title,
-        read_only_hint=True,
-        destructive_hint=False,
-        idempotent_hint=name == TOOL_NAME,
-        open_world_hint=False,
-    )
+    words = {**TOOL_ANNOTATIONS, "title": title, "idempotentHint": name == TOOL_NAME}
     return types.Tool(
-        name=name, title=title, description=description, input_schema=dict(schema), annotations=annotations
+        name=name,
+        title=title,
+        description=description,
+        input_schema=dict(schema),
+        annotations=types.ToolAnnotations.model_validate(words),
     )
 
 
-TOOL = _tool(TOOL_NAME, "Ask Live Memory", TOOL_DESCRIPTION, INPUT_SCHEMA)
+TOOL = _tool(TOOL_NAME, TOOL_TITLE, TOOL_DESCRIPTION, INPUT_SCHEMA)
 JOB_TOOLS = (
-    _tool(SUBMIT_NAME, "Ask Live Memory, fetch later", SUBMIT_DESCRIPTION, INPUT_SCHEMA),
-    _tool(RESULT_NAME, "Fetch an answer of Live Memory", RESULT_DESCRIPTION, RESULT_SCHEMA),
+    _tool(SUBMIT_NAME, SUBMIT_TITLE, SUBMIT_DESCRIPTION, INPUT_SCHEMA),
+    _tool(RESULT_NAME, RESULT_TITLE, RESULT_DESCRIPTION, RESULT_SCHEMA),
 )
 
 

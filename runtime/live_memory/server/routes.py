@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from live_memory.errors import ConfigError, ModelError, QuestionError, StoreError
-from live_memory.server import auth, bodies
+from live_memory.server import auth, bodies, plain_mcp
 from live_memory.server.http import Request, Response, error_response, json_response
 from live_memory.server.state import ServerState
 
@@ -32,10 +32,10 @@ Handler: TypeAlias = Callable[[ServerState, Request], Awaitable[Response]]
 @dataclass(frozen=True, slots=True)
 class Route:
     """`needs` says when it is served: nothing = in every phase; desk = until the server drains; model = also not while
-    the packages that the chosen provider needs are being installed; packages = only by a whole server."""
+    the packages that the chosen provider needs are being installed."""
 
     handler: Handler
-    needs: Literal["nothing", "desk", "model", "packages"]
+    needs: Literal["nothing", "desk", "model"]
     access: Literal["token", "open"] = "token"
 
 
@@ -104,14 +104,23 @@ async def shutdown(state: ServerState, request: Request) -> Response:
     return json_response({"status": "draining", "pid": os.getpid()})
 
 
-async def mcp_elsewhere(state: ServerState, request: Request) -> Response:
-    """The answer of a server that has no MCP; a whole runtime serves it before this table is asked."""
-    return error_response(503, "no-mcp", "MCP is not served by this process; `live-memory doctor` says why.")
+async def mcp(state: ServerState, request: Request) -> Response:
+    """MCP as far as it goes without its SDK; a whole runtime answers before this table is asked."""
+    message = plain_mcp.message_of(bodies.json_object(request.body))
+    if message.method != plain_mcp.CALL_TOOL or message.arguments is None:
+        return plain_mcp.reply(message, state.version)
+    if state.phase.status == "installing" and state.desk.needs_packages():
+        return installing(state)
+    try:
+        answer = await state.desk.ask(bodies.question(message.arguments))
+    except Exception as error:
+        return plain_mcp.tool_result(message, explain(MCP_PATH, error)[2], "error", state.version)
+    return plain_mcp.tool_result(message, answer.with_trailer(), "answer", state.version)
 
 
 ROUTES: Mapping[tuple[str, str], Route] = {
     ("GET", "/health"): Route(health, "nothing", access="open"),
-    ("POST", MCP_PATH): Route(mcp_elsewhere, "packages"),
+    ("POST", MCP_PATH): Route(mcp, "desk"),
     ("POST", "/ask"): Route(ask, "model"),
     ("GET", "/stats"): Route(stats, "nothing"),
     ("POST", "/notify"): Route(notify, "desk"),
@@ -213,14 +222,15 @@ def _untimely(state: ServerState, route: Route) -> Response | None:
         return None
     if phase.status == "draining":
         return draining()
-    if phase.status == "installing" and (
-        route.needs == "packages" or (route.needs == "model" and state.desk.needs_packages())
-    ):
-        step = f" ({phase.step})" if phase.step else ""
-        return _later("installing", f"Live Memory is being set up{step}; ask again in a moment.", INSTALL_RETRY_S)
-    if phase.status == "degraded" and route.needs == "packages":
-        return error_response(503, "degraded", f"MCP is not served: {phase.reason}")
+    if phase.status == "installing" and route.needs == "model" and state.desk.needs_packages():
+        return installing(state)
     return None
+
+
+def installing(state: ServerState) -> Response:
+    """The refusal of what needs the packages while they are being installed."""
+    step = f" ({state.phase.step})" if state.phase.step else ""
+    return _later("installing", f"Live Memory is being set up{step}; ask again in a moment.", INSTALL_RETRY_S)
 
 
 def _later(code: str, message: str, retry_after_s: int) -> Response:

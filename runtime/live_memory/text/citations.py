@@ -13,7 +13,7 @@ BARE_NAME = re.compile(
 )
 HOST_ENDING = re.compile("ai|app|cloud|com|dev|edu|eu|gov|internal|io|lan|local|localhost|net|org", re.IGNORECASE)
 
-URL = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]+://[^\s<>`\"')\]]+")
+URL = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s<>`\"')\]]+")
 NAME = r"[\w.+@$~-]"
 FOLDER = rf"(?:{NAME}+|\({NAME}+\)|\[{NAME}+\])"  # `app/(auth)/[id]/page.tsx`: route folders carry brackets
 PATH = rf"(?:[A-Za-z]:[\\/]+|[\\/])?(?:{FOLDER}[\\/]+)*{NAME}+"

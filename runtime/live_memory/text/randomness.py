@@ -13,32 +13,30 @@ MANY_DIGITS_RATIO = 0.15
 FEW_WORDS_RATIO = 0.5
 WORD_CHARS = 4
 
-_PLACEHOLDER = re.compile(
-    r"example|sample|change.?me|placeholder|dummy|fake|mock|your|xxxx|todo|insert|redacted|passw|secret|token|test|foobar"
-    r"|abc123|1234567|0000000|deadbeef|process\.env|environ|getenv|\*\*\*|\.\.\.|\$\{|\{\{|%\(|\$\(|<|>|…",
+_TEMPLATE = re.compile(
+    r"example|sample|change.?me|placeholder|dummy|your|xxxx|insert|redacted|process\.env|environ|getenv|\*\*\*|\.\.\."
+    r"|\$\{|\{\{|%\(|\$\(|<|>|…",
     re.IGNORECASE,
 )
-_PLAIN_WORDS = frozenset(
-    ["admin", "changeit", "guest", "hunter2", "letmein", "pass", "postgres", "pwd", "root", "user", "username"]
+_STOCK_WORD = re.compile(
+    r"(?:my|the)?[-_.]?(?:password|passwd|pass|pwd|secret|token|test|user(?:name)?|admin|root|guest|postgres|mysql"
+    r"|changeit|letmein|hunter|foobar|foo|bar|abc)[-_.]?\d{0,4}",
+    re.IGNORECASE,
 )
+_SPOKEN = re.compile(r"fake|mock|todo|passw|secret|token|test|foobar|abc123|1234567|0000000|deadbeef", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _REFERENCE = re.compile(
     r"[$@%]\{?\w+\}?|[A-Za-z_][\w-]*(?:(?:\.|::|->)[A-Za-z_][\w-]*)+|(?:\.{0,2}/)?(?:[\w.@-]+/)+[\w.@-]*|[\w+-]+://.*|\S+@\S+\.\w+"
 )
+_REFERENCE_ONLY = re.compile(r"[$@%:]\{?\w+\}?%?|\{\w*\}|#\{.*\}")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.:-][a-z]+)*\d?|[A-Z]+(?:[_-][A-Z]+)*\d?|[A-Za-z]+")
 _PATTERN_SIGNS = frozenset("^()[]{}|\\*<>")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether documentation or a template would write this where a secret goes."""
-    return (
-        value.lower() in _PLAIN_WORDS
-        or _PLACEHOLDER.search(value) is not None
-        or bool(_REFERENCE_ONLY.fullmatch(value))
-    )
-
-
-_REFERENCE_ONLY = re.compile(r"[$@%:]\{?\w+\}?%?|\{\w*\}|#\{.*\}")
+    return any((_TEMPLATE.search(value), _STOCK_WORD.fullmatch(value), _REFERENCE_ONLY.fullmatch(value)))
 
 
 def is_password(value: str) -> bool:
@@ -48,7 +46,7 @@ def is_password(value: str) -> bool:
         return False
     if any(char in _PATTERN_SIGNS for char in value) or not any(char.isalpha() for char in value):
         return False
-    if re.fullmatch(r"[a-z]+(?:[_.:-][a-z]+)*\d?|[A-Z]+(?:[_-][A-Z]+)*\d?|[A-Za-z]+", value):
+    if _IDENTIFIER.fullmatch(value):
         return False
     return any(char.isdigit() or not char.isalnum() for char in value)
 
@@ -56,6 +54,8 @@ def is_password(value: str) -> bool:
 def is_random(value: str) -> bool:
     """Whether the value has the length, the digits and the lack of words that random keys have."""
     if len(value) < LEAST_RANDOM_CHARS or is_placeholder(value) or _UUID.fullmatch(value):
+        return False
+    if "*" in value or _SPOKEN.search(value):  # a pattern over names; a value for a test
         return False
     digits = sum(char.isdigit() for char in value)
     letters = sum(char.isalpha() for char in value)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from live_memory.explore.ripgrep import printed_matches
 from live_memory.explore.search import PatternInvalid, PatternUnsupported, Search
-from live_memory.explore.secret_files import is_secret_file
 
 MAX_LINES_PER_FILE = 1000
 MAX_FILE_BYTES = 1 << 20
@@ -19,7 +18,7 @@ _BINARY_NOTICES = (b"binary file matches", b"WARNING: stopped searching binary f
 
 def find_candidates(root: Path, pattern: str, skipped: Sequence[str], timeout_s: float) -> Mapping[str, bytes]:
     """Path → its matches, a `line:column:match` per line, of every file in which `pattern` matches; when the time runs
-    out, of those found so far. Empty where the engine cannot take the pattern."""
+    out, of those found so far. Secret files may be among them. Empty where the engine cannot take the pattern."""
     search = Search(
         pattern,
         case="sensitive",
@@ -38,6 +37,6 @@ def find_candidates(root: Path, pattern: str, skipped: Sequence[str], timeout_s:
         if not nul or any(notice in block for notice in _BINARY_NOTICES):
             continue
         path = raw_path.strip(b"\n").removeprefix(b"./").decode("utf-8", "replace")
-        if "\ufffd" not in path and not is_secret_file(path):
+        if "\ufffd" not in path:
             blocks[path] = block
     return blocks

@@ -19,15 +19,17 @@ from live_memory.explore.passages.links import homes_of, names_in
 from live_memory.explore.passages.passage import Passage
 from live_memory.explore.passages.pattern import Resolver, pattern_of
 from live_memory.explore.passages.question import Question, read_question
-from live_memory.explore.passages.ranking import File, counted, score, score_contents, score_paths, weigh
-from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, matched_lines
+from live_memory.explore.passages.ranking import File, Meanings, content_score, counted, score, score_paths, weigh
+from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, binned, matched_lines
 from live_memory.text.secrets import redact_lines
 
 DEFAULT_TIMEOUT_S = 5.0
 SEARCH_SHARE = 0.7  # of the time, for finding the candidates
-WINDOWED_FILES = 200
-READ_FILES = 80
+WEIGHED_FILES = 800
+WINDOWED_FILES = 80
+READ_FILES = 40
 LINKING_FILES = 2
+SHOWN_FILES = 5
 LINK_SHARE = 0.1  # of the best file's score, for a file that defines what the best ones use
 FURTHER_WINDOW_FACTOR = 0.8  # so that one file does not fill the answer
 LINES_BEFORE_DEFINITION = 8
@@ -71,26 +73,37 @@ class _Ranking:
 
     def candidates(self, blocks: Mapping[str, bytes]) -> list[File]:
         """The files worth looking into, by how often they hold the question's words and by their paths."""
+        counts = self._counted(blocks)
+        self.weights = weigh(self.asked.concepts, counts.values())
+        ranked = sorted((-content_score(count, self.weights), path) for path, count in counts.items())
         files = [
-            File(path, block, counts, factor_of(path, self.asked.words))
-            for path, block in blocks.items()
-            if (counts := counted(block, self.resolver))
+            File(path, blocks[path], -negative, factor_of(path, self.asked.words))
+            for negative, path in ranked[:WEIGHED_FILES]
         ]
-        self.weights = weigh(self.asked.concepts, files)
-        score_contents(files, self.weights)
         score_paths(files, self.asked, self.resolver, self.weights)
         return _best(files, WINDOWED_FILES)
+
+    def _counted(self, blocks: Mapping[str, bytes]) -> dict[str, Meanings]:
+        counts: dict[str, Meanings] = {}
+        for path, block in blocks.items():
+            count = counted(block, self.resolver)
+            if count:
+                counts[path] = count
+            if counts and time.monotonic() > self.deadline_s:
+                break
+        return counts
 
     def places(self, files: list[File]) -> list[_Place]:
         """The windows of the files that could be read, best first."""
         for file in files:
-            file.windows = best_windows(file.block, (), self.resolver, self.weights)
+            file.bins = binned(file.block, self.resolver)
+            file.windows = best_windows(file.bins, (), self.resolver, self.weights)
         read = [file for file in _best(files, READ_FILES) if self._look_into(file)]
         read = self._with_links(_best(read, READ_FILES))
         places = [
-            _Place(file, window, (file.score - file.factor * (file.windows[0].score - window.score)) * again)
+            _Place(file, window, _place_score(file, window) * FURTHER_WINDOW_FACTOR**order)
             for file in read
-            for window, again in zip(file.windows, _FURTHER, strict=False)
+            for order, window in enumerate(file.windows)
         ]
         return sorted(places, key=lambda place: (-place.score, place.file.path, place.window.first_bin))
 
@@ -104,20 +117,24 @@ class _Ranking:
             return False
         self.texts[file.path] = lines
         defined = definitions(lines, matched_lines(file.block), PurePosixPath(file.path).suffix.lower())
-        file.windows = best_windows(file.block, defined, self.resolver, self.weights)
+        file.windows = best_windows(file.bins, defined, self.resolver, self.weights)
         return True
 
     def _with_links(self, files: list[File]) -> list[File]:
-        """The files in order once those that define what the best ones use have moved up."""
-        best = {file.path for file in files[:LINKING_FILES]}
+        """The files once those that define what the best ones use have got their share; only for those it can bring into sight."""
+        if not files:
+            return files
+        bonus = LINK_SHARE * files[0].score
+        least = files[min(SHOWN_FILES, len(files)) - 1].score - bonus
+        near = [file for file in files if file.score > least]
         used: set[str] = set()
-        for file in files[:LINKING_FILES]:
+        for file in near[:LINKING_FILES]:
             first = file.windows[0].first_bin * BIN_LINES
             used |= names_in(self.texts[file.path][first : first + WINDOW_LINES])
-        homes = homes_of(used, self.texts) - best
-        for file in files:
+        homes = homes_of(used, {file.path: self.texts[file.path] for file in near})
+        for file in near[LINKING_FILES:]:
             if file.path in homes:
-                file.score += LINK_SHARE * files[0].score * file.factor
+                file.score += bonus * file.factor
         return files
 
     def passage(self, place: _Place) -> Passage:
@@ -140,7 +157,9 @@ class _Ranking:
         return "; ".join(reasons)
 
 
-_FURTHER = tuple(FURTHER_WINDOW_FACTOR**order for order in range(WINDOW_LINES))
+def _place_score(file: File, window: Window) -> float:
+    """The file's score, which counts its best window, as if `window` were that one."""
+    return file.score - file.factor * (file.windows[0].score - window.score)
 
 
 def _best(files: list[File], number: int) -> list[File]:

@@ -15,6 +15,7 @@ from live_memory.text.terms import fold, stem
 # A word starts after anything but a letter, or as a hump. No `\b`: with it, ripgrep leaves its fast engine at non-ASCII text.
 _BEFORE = "(?:^|[^A-Za-z])"
 _AFTER = "(?:[^A-Za-z]|$)"
+START_CHARS = 4  # every beginning of a word has as many
 _NOT_ALNUM = re.compile(r"[^a-z0-9]+")
 
 
@@ -61,7 +62,7 @@ class Resolver:
 
     concepts: Sequence[Concept]
     _exact: dict[str, dict[int, float]] = field(default_factory=dict)
-    _starts: list[tuple[Form, int]] = field(default_factory=list)
+    _starts: dict[str, list[tuple[Form, int]]] = field(default_factory=dict)
     _cognates: list[tuple[str, int]] = field(default_factory=list)
     _known: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class Resolver:
         for at, concept in enumerate(self.concepts):
             for form in concept.forms:
                 if form.kind == "start":
-                    self._starts.append((form, at))
+                    self._starts.setdefault(form.key[:START_CHARS], []).append((form, at))
                 elif form.kind == "cognate":
                     self._cognates.append((form.key, at))
                 else:
@@ -84,7 +85,7 @@ class Resolver:
         """(place of the concept, factor ≤ 1) for each concept that `matched` may stand for."""
         known = self._known.get(matched)
         if known is None:
-            known = self._known[matched] = tuple(sorted(self._look_up(fold(matched)).items()))
+            known = self._known[matched] = tuple(sorted(self._look_up(fold(matched).strip()).items()))
         return known
 
     def _look_up(self, matched: str) -> dict[int, float]:
@@ -93,7 +94,7 @@ class Resolver:
         for key in {letters, letters.removesuffix("s")}:
             found.update(self._exact.get(key, {}))
         root = stem(letters)
-        for form, at in self._starts:
+        for form, at in self._starts.get(letters[:START_CHARS], ()):
             if letters.startswith(form.key):
                 found[at] = max(form.factor * _likeness(letters, root, form), found.get(at, 0.0))
         for key, at in self._cognates:

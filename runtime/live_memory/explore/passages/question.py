@@ -51,6 +51,7 @@ SHORT_WORD_CHARS = 3
 MAX_PHRASE_CHARS = 80
 
 FormKind: TypeAlias = Literal["name", "phrase", "start", "short", "cognate"]
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # no program takes them as an argument
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|「([^」\n]+)」|«([^»\n]+)»")
 _CALLED = re.compile(r"([A-Za-z_$][\w$]*[!?]?)\(")
 _ELISION = re.compile(r"(?<=\w)['’](?=\w)")
@@ -89,12 +90,11 @@ class Question:
     concepts: tuple[Concept, ...]
     paths: tuple[str, ...]
     words: frozenset[str]
-    text: str
 
 
 def read_question(text: str) -> Question:
     """`text` as concepts; none where it holds nothing to look for."""
-    text = without_marks(text[:MAX_QUESTION_CHARS])
+    text = without_marks(_UNPRINTABLE.sub(" ", text[:MAX_QUESTION_CHARS]))
     words = [fold(match.group()) for match in TOKEN.finditer(_ELISION.sub(" ", text))]
     language = language_of(words)
     found: dict[str, Concept] = {}
@@ -105,7 +105,7 @@ def read_question(text: str) -> Question:
             found[key] = concept
     ranked = sorted(found.values(), key=lambda concept: -concept.weight)[:MAX_CONCEPTS]
     stems = frozenset(stem(part) for word in words for part in [word, *split_identifier(word)])
-    return Question(tuple(ranked), tuple(_paths(text)), stems, text)
+    return Question(tuple(ranked), tuple(_paths(text)), stems)
 
 
 def _phrases(text: str) -> Iterator[Concept]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from live_memory.explore.passages.pattern import Resolver
 from live_memory.explore.passages.question import Concept, Question
-from live_memory.explore.passages.windows import Window
+from live_memory.explore.passages.windows import Bins, Window
 from live_memory.text.terms import split_identifier
 
 FILE_SATURATION = 2.0
@@ -33,15 +33,15 @@ Meanings: TypeAlias = Mapping[int, float]  # place of a concept → how much of 
 
 @dataclass(slots=True)
 class File:
-    """A candidate on its way through the ranking. `block` has its matches; `counts` how often each concept occurs."""
+    """A candidate on its way through the ranking. `block` has its matches, `content_score` is the BM25 of all of them."""
 
     path: str
     block: bytes
-    counts: Meanings
+    content_score: float
     factor: float
-    content_score: float = 0.0
     path_score: float = 0.0
     path_concepts: tuple[int, ...] = ()
+    bins: Bins = field(default_factory=dict)
     windows: list[Window] = field(default_factory=list)
     score: float = 0.0
 
@@ -55,22 +55,19 @@ def counted(block: bytes, resolver: Resolver) -> Meanings:
     return counts
 
 
-def weigh(concepts: Sequence[Concept], files: Sequence[File]) -> list[float]:
+def weigh(concepts: Sequence[Concept], counts: Collection[Meanings]) -> list[float]:
     """Each concept's weight times its inverse document frequency, ln(1 + (N - n + .5) / (n + .5))."""
-    total = ASSUMED_SHARE * len(files)
-    frequency = Counter(at for file in files for at in file.counts)
+    total = ASSUMED_SHARE * len(counts)
+    frequency = Counter(at for count in counts for at in count)
     return [
         concept.weight * math.log(1 + (total - frequency[at] + 0.5) / (frequency[at] + 0.5))
         for at, concept in enumerate(concepts)
     ]
 
 
-def score_contents(files: Iterable[File], weights: Sequence[float]) -> None:
+def content_score(counts: Meanings, weights: Sequence[float]) -> float:
     """BM25 without lengths, which are not known: a file's windows are of one length anyway."""
-    for file in files:
-        file.content_score = sum(
-            weights[at] * (FILE_SATURATION + 1) * n / (n + FILE_SATURATION) for at, n in file.counts.items()
-        )
+    return sum(weights[at] * (FILE_SATURATION + 1) * n / (n + FILE_SATURATION) for at, n in counts.items())
 
 
 def score_paths(files: Sequence[File], question: Question, resolver: Resolver, weights: Sequence[float]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from live_memory.explore.passages.definitions import Definition
 from live_memory.explore.passages.pattern import Resolver
@@ -19,6 +20,8 @@ SATURATION = 1.0
 NAMED_BONUS = 2.0  # per weight of a name of the question that is defined here
 COVERED_BONUS = 1.5  # per weight of the question's words that a defined name is made of
 ONE_WORD_SHARE = 0.7  # a name of one word is covered by chance more easily
+
+Bins: TypeAlias = Mapping[int, Mapping[int, float]]  # place of the bin → place of a concept → how often
 
 _LINE_AND_MATCH = re.compile(rb"^(\d+):\d+:(.*)$", re.MULTILINE)
 
@@ -38,29 +41,33 @@ def matched_lines(block: bytes) -> list[int]:
     return list(dict.fromkeys(int(line) for line, _ in _LINE_AND_MATCH.findall(block)))
 
 
-def best_windows(
-    block: bytes, defined: Sequence[Definition], resolver: Resolver, weights: Sequence[float]
-) -> list[Window]:
-    """Windows that do not overlap, best first, at most WINDOWS_PER_FILE."""
+def binned(block: bytes, resolver: Resolver) -> Bins:
+    """How often each concept occurs in each bin of a file's matches."""
     bins: dict[int, dict[int, float]] = {}
     for line, raw in _LINE_AND_MATCH.findall(block):
         counts = bins.setdefault((int(line) - 1) // BIN_LINES, {})
         for at, factor in resolver.meanings(raw.decode("utf-8", "replace")):
             counts[at] = counts.get(at, 0.0) + factor
+    return bins
+
+
+def best_windows(
+    bins: Bins, defined: Sequence[Definition], resolver: Resolver, weights: Sequence[float]
+) -> list[Window]:
+    """Windows that do not overlap, best first, at most WINDOWS_PER_FILE. Each starts at a bin that has something."""
     bonuses: dict[int, tuple[float, Definition]] = {}
     for definition in defined:
         bonus = definition_bonus(definition, resolver, weights)
         place = (definition.line - 1) // BIN_LINES
         if bonus > bonuses.get(place, (0.0, definition))[0]:
             bonuses[place] = (bonus, definition)
-    starts = sorted({max(0, place - back) for place in bins for back in range(WINDOW_BINS)})
-    windows = [_window(start, bins, bonuses, weights) for start in starts]
+    windows = [_window(start, bins, bonuses, weights) for start in bins]
     return _apart(sorted(windows, key=lambda window: (-window.score, window.first_bin)))
 
 
 def _window(
     start: int,
-    bins: Mapping[int, Mapping[int, float]],
+    bins: Bins,
     bonuses: Mapping[int, tuple[float, Definition]],
     weights: Sequence[float],
 ) -> Window:
