@@ -55,12 +55,14 @@ class Measured:
 
 
 def run() -> list[Row]:
-    """PreToolUse, and SessionStart with the server up, down and hung."""
+    """PreToolUse with the server up (without one it waits on purpose), SessionStart with it up, down and hung."""
     with tempfile.TemporaryDirectory() as name:
         plugin = _plugin_whose_launcher_does_nothing(Path(name))
-        rows = [_measure(plugin, "pre_tool_use", 0).row("PreToolUse hook")]
         with _answering_port() as port:
-            rows.append(_measure(plugin, "session_start", port).row("SessionStart hook, server up"))
+            rows = [
+                _measure(plugin, "pre_tool_use", port).row("PreToolUse hook, server up"),
+                _measure(plugin, "session_start", port).row("SessionStart hook, server up"),
+            ]
         with socket.create_server(("127.0.0.1", 0)) as holder:
             port = holder.getsockname()[1]
             rows.append(_measure(plugin, "session_start", port).row("SessionStart hook, server hung", HUNG_LIMIT_MS))
