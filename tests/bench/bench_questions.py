@@ -20,7 +20,7 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Threads
 from live_memory.agent.seat import Models
 from live_memory.clock import SystemClock
-from live_memory.llm.base import Completion, CompletionRequest, Usage
+from live_memory.llm.base import Completion, CompletionRequest, Model, Usage
 from live_memory.llm.choice import Choice
 from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Account, Answered, Store
@@ -92,7 +92,7 @@ class Place:
     def root(self) -> Path:
         return self.folder / "repo"
 
-    def desk(self, store: Store, path_to_read: str = "", model: InstantModel | None = None) -> QuestionDesk:
+    def desk(self, store: Store, path_to_read: str = "", model: Model | None = None) -> QuestionDesk:
         settings = Settings(provider="scripted", max_context_tokens=1_000_000)
         configuration = Configuration(settings, {}, {}, home=self.folder / "home")
         choice = Choice("scripted", "a benchmark", "instant", "instant-1")

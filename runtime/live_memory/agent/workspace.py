@@ -194,9 +194,5 @@ class Workspace:
         self.gate.cool("reset")
 
 
-def _nothing_to_demote(_path: str, _sha256_now: str | None) -> None:
-    """Where no notes are kept."""
-
-
 def _is_same_file(path: str, one: Window, other: Window) -> bool:
     return one.files.get(path) is other.files.get(path) and one.pending.get(path) is other.pending.get(path)
