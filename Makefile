@@ -27,7 +27,7 @@ types: setup
 	$(BIN)/mypy
 
 test: setup ## the fast tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 fix: setup ## format, and mend what the linter can
 	$(BIN)/ruff format .
