@@ -127,7 +127,7 @@ class Settings:
     # Questions
     default_timeout_s: float = setting(
         60.0,
-        "Seconds a question may take before it is answered with what is known so far; keep it below 170.",
+        "Seconds a question may take before it is answered with what is known so far; Claude Code ends a call at 180.",
         minimum=1,
         maximum=170,
     )
