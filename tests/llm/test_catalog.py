@@ -6,6 +6,7 @@ import pytest
 
 from live_memory.llm.catalog import UNKNOWN_CONTEXT_TOKENS, model_card, usable_context_tokens
 from live_memory.llm.providers import PROVIDERS
+from live_memory.settings import PROVIDER_KEY_NAMES
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,7 @@ def test_the_prompt_stays_below_a_dearer_tier() -> None:
 
 def test_an_unknown_model_gets_a_window_that_most_can_serve() -> None:
     assert usable_context_tokens(None, 2048) == UNKNOWN_CONTEXT_TOKENS - 2048
+
+
+def test_every_key_that_a_provider_is_tried_with_is_read_from_the_environment() -> None:
+    assert {name for provider in PROVIDERS for name in provider.key_names} <= set(PROVIDER_KEY_NAMES)

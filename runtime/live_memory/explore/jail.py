@@ -21,7 +21,6 @@ from live_memory.explore.secret_files import is_secret_file
 
 MAX_FILE_BYTES = 16 << 20
 MAX_PATH_CHARS = 4096
-BINARY_PROBE_BYTES = 8192  # git looks as far
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
