@@ -258,7 +258,7 @@ async def test_a_token_that_is_gone_sends_nothing(route: respx.Route) -> None:
 
 async def test_preparing_leaves_nothing_for_the_first_request_to_wait_for(model: AnthropicModel) -> None:
     await model.prepare()
-    assert model._client is not None
+    assert model._client.is_started
 
 
 @pytest.mark.parametrize("package", ["anthropic", "openai"])

@@ -9,11 +9,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from live_memory.errors import ModelError
-from live_memory.llm.anthropic_reply import Json, StreamedReply
+from live_memory.llm.anthropic_reply import MessagesReply
 from live_memory.llm.base import BadRequest, CacheLifetime, Completion, CompletionRequest
 from live_memory.llm.breakpoints import Blocks, cacheable_from, message_breakpoints, system_breakpoints
 from live_memory.llm.catalog import model_card
 from live_memory.llm.choice import Choice
+from live_memory.llm.client import CONNECT_TIMEOUT_S, LazyClient, in_time
 from live_memory.llm.echoes import Echoes
 from live_memory.llm.failures import (
     MalformedReply,
@@ -21,18 +22,17 @@ from live_memory.llm.failures import (
     broken_off,
     failure,
     no_connection,
-    no_package,
     nonsense,
     out_of_time,
     retry_after_s,
 )
+from live_memory.llm.reply import Json
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.messages import Block, Text, ToolCall, ToolSpec, Turn
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-CONNECT_TIMEOUT_S = 10.0
 OAUTH_BETA = "oauth-2025-04-20"  # the header value under which api.anthropic.com takes a subscription's token
 THINK_UNLESS_TOLD = ("claude-haiku-5", "claude-sonnet-5", "claude-opus-5")
 ALWAYS_THINK = ("claude-fable", "claude-mythos")
@@ -46,8 +46,7 @@ class AnthropicModel:
         self.provider = choice.provider
         self.name = choice.model
         self._choice = choice
-        self._client: AsyncAnthropic | None = None
-        self._starting = asyncio.Lock()
+        self._client = LazyClient(choice, _new_client)
         self._thoughts: Echoes[tuple[Json, ...]] = Echoes()
         self._history_blocks: dict[str, int] = {}
         card = model_card(choice.provider, choice.model)
@@ -65,28 +64,24 @@ class AnthropicModel:
             return await self._complete_once(request, on_text)
 
     async def prepare(self) -> None:
-        await self._started()
+        await self._client.started()
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._client.close()
 
     async def _complete_once(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion:
-        try:
-            async with asyncio.timeout(request.timeout_s):
-                client = await self._started()
-                reply = await self._streamed(client, request, on_text)
-        except TimeoutError as error:
-            raise out_of_time(self._choice, request.timeout_s) from error
+        async with in_time(self._choice, request.timeout_s):
+            client = await self._client.started()
+            reply = await self._streamed(client, request, on_text)
         return self._finished(reply, request)
 
     async def _streamed(
         self, client: AsyncAnthropic, request: CompletionRequest, on_text: Callable[[str], None]
-    ) -> StreamedReply:
+    ) -> MessagesReply:
         import anthropic
         import httpx2
 
-        reply = StreamedReply(request.max_output_tokens)
+        reply = MessagesReply(request.max_output_tokens)
         try:
             stream = await client.messages.create(
                 **self._body(request),
@@ -95,20 +90,13 @@ class AnthropicModel:
                 extra_headers=await self._auth_headers(),
             )
             async with stream:
-                async for event in stream:
-                    if piece := reply.grow(event):
-                        on_text(piece)
-                    if reply.is_full:
-                        break
+                await reply.read(stream, on_text)
         except (anthropic.AnthropicError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 
-    def _finished(self, reply: StreamedReply, request: CompletionRequest) -> Completion:
-        if not reply.has_started:
-            raise nonsense(self._choice)
-        if not reply.has_ended:
-            raise broken_off(self._choice)
+    def _finished(self, reply: MessagesReply, request: CompletionRequest) -> Completion:
+        reply.require_whole(self._choice)
         calls = reply.tool_calls()
         if calls and reply.thoughts():
             self._thoughts.keep(calls[0].id, reply.thoughts())
@@ -119,15 +107,6 @@ class AnthropicModel:
             len(self._content(t)) for t in prompt.turns[: prompt.prefix_turns]
         )
         return Completion(reply.text(), calls, reply.usage, reply.stop_reason())
-
-    async def _started(self) -> AsyncAnthropic:
-        async with self._starting:
-            if self._client is None:
-                try:
-                    self._client = await asyncio.to_thread(_new_client, self._choice)
-                except ImportError as error:
-                    raise no_package(self._choice) from error
-            return self._client
 
     async def _auth_headers(self) -> dict[str, Any]:
         from anthropic import omit
@@ -216,7 +195,7 @@ class AnthropicModel:
         if isinstance(error, anthropic.APIStatusError):
             return failure(_refusal(error), self._choice)
         if isinstance(error, anthropic.APIConnectionError | httpx2.ConnectError):
-            return no_connection(self._choice, "cannot be reached")
+            return no_connection(self._choice)
         if isinstance(error, httpx2.TransportError):
             return broken_off(self._choice)
         return nonsense(self._choice)

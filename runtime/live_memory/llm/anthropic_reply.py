@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from live_memory.llm.base import StopReason, Usage
-from live_memory.llm.failures import MalformedReply
-from live_memory.llm.meter import CHARS_OF_CALL, Meter, count_of
+from live_memory.llm.meter import CHARS_OF_CALL, count_of
+from live_memory.llm.reply import Json, StreamedReply
 from live_memory.text.surrogates import whole_characters
 from live_memory.window.messages import ToolCall
 
@@ -21,30 +21,16 @@ STOP_REASONS: dict[str, StopReason] = {
     "refusal": "refusal",
 }
 
-Json = dict[str, Any]
 
-
-class StreamedReply:
-    """A streamed reply as it grows; once it `is_full`, no more of it need be read."""
+class MessagesReply(StreamedReply):
+    """A reply of the Messages API."""
 
     def __init__(self, max_output_tokens: int) -> None:
-        self._meter = Meter(max_output_tokens)
-        self.has_started = False
+        super().__init__(max_output_tokens)
         self._has_stopped = False
         self._stop = ""
         self.usage = Usage()
         self._blocks: dict[int, Json] = {}
-
-    def grow(self, event: Any) -> str:
-        """Take one event in; the prose that it brought. MalformedReply when it is none of the protocol's."""
-        try:
-            return self._grown(event)
-        except (AttributeError, LookupError, TypeError) as error:
-            raise MalformedReply from error
-
-    @property
-    def is_full(self) -> bool:
-        return self._meter.is_full
 
     @property
     def has_ended(self) -> bool:

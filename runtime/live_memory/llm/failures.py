@@ -109,9 +109,9 @@ def _about_the_request(refusal: Refusal, choice: Choice) -> UnknownModel | BadRe
     return BadRequest(f"{_host(choice)} rejected the request{quoted(refusal.message, choice)}")
 
 
-def no_connection(choice: Choice, reason: str) -> Unavailable:
-    """The connection could not be made, or broke: `reason` in words."""
-    return Unavailable(f"{_host(choice)} {reason}; check the network, the proxy, or the setting base_url.")
+def no_connection(choice: Choice) -> Unavailable:
+    """The connection could not be made."""
+    return Unavailable(f"{_host(choice)} cannot be reached; check the network, the proxy, or the setting base_url.")
 
 
 def no_package(choice: Choice) -> ModelError:

@@ -6,7 +6,6 @@ neighbouring turns of one side are joined, and nothing before the trailing turn 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from live_memory.errors import ModelError
 from live_memory.llm.base import BadRequest, Completion, CompletionRequest, Usage
 from live_memory.llm.choice import Choice
+from live_memory.llm.client import CONNECT_TIMEOUT_S, LazyClient, in_time
 from live_memory.llm.echoes import Echoes
 from live_memory.llm.failures import (
     MalformedReply,
@@ -22,19 +22,18 @@ from live_memory.llm.failures import (
     broken_off,
     failure,
     no_connection,
-    no_package,
     nonsense,
     out_of_time,
     retry_after_s,
 )
-from live_memory.llm.openai_reply import Echo, Json, StreamedReply
+from live_memory.llm.openai_reply import ChatReply, Echo
 from live_memory.llm.providers import OPENAI, provider_named
+from live_memory.llm.reply import Json
 from live_memory.window.messages import Prompt, Text, ToolCall, ToolResult, ToolSpec, Turn
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-CONNECT_TIMEOUT_S = 10.0
 CACHE_KEY_CHARS = 32
 CHARS_PER_TOKEN = 4  # for a server that counts nothing
 BLOCK_SEPARATOR = "\n\n"
@@ -51,8 +50,7 @@ class OpenAIModel:
         self.provider = choice.provider
         self.name = choice.model
         self._choice = choice
-        self._client: AsyncOpenAI | None = None
-        self._starting = asyncio.Lock()
+        self._client = LazyClient(choice, _new_client)
         self._echoes: Echoes[Echo] = Echoes()
         self._length_name = NEW_LENGTH_NAME if choice.provider == OPENAI.name else "max_tokens"
         self._refused: set[str] = set()  # optional parameters this server has rejected
@@ -81,21 +79,17 @@ class OpenAIModel:
         }
 
     async def prepare(self) -> None:
-        await self._started()
+        await self._client.started()
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._client.close()
 
     async def _complete_once(
         self, request: CompletionRequest, optional: Mapping[str, object], on_text: Callable[[str], None]
     ) -> Completion:
-        try:
-            async with asyncio.timeout(request.timeout_s):
-                client = await self._started()
-                reply = await self._streamed(client, request, optional, on_text)
-        except TimeoutError as error:
-            raise out_of_time(self._choice, request.timeout_s) from error
+        async with in_time(self._choice, request.timeout_s):
+            client = await self._client.started()
+            reply = await self._streamed(client, request, optional, on_text)
         return self._finished(reply, request)
 
     async def _streamed(
@@ -104,11 +98,11 @@ class OpenAIModel:
         request: CompletionRequest,
         optional: Mapping[str, object],
         on_text: Callable[[str], None],
-    ) -> StreamedReply:
+    ) -> ChatReply:
         import httpx2
         import openai
 
-        reply = StreamedReply(request.max_output_tokens)
+        reply = ChatReply(request.max_output_tokens)
         try:
             stream = await client.chat.completions.create(
                 model=self.name,
@@ -120,34 +114,18 @@ class OpenAIModel:
                 extra_headers={"Authorization": openai.omit} if self._choice.auth == "none" else {},
             )
             async with stream:
-                async for chunk in stream:
-                    if piece := reply.grow(chunk):
-                        on_text(piece)
-                    if reply.is_full:
-                        break
+                await reply.read(stream, on_text)
         except (openai.OpenAIError, httpx2.HTTPError, MalformedReply, ValueError, RecursionError) as error:
             raise self._translated(error, request.timeout_s) from error
         return reply
 
-    def _finished(self, reply: StreamedReply, request: CompletionRequest) -> Completion:
-        if not reply.has_started:
-            raise nonsense(self._choice)
-        if not reply.has_ended:
-            raise broken_off(self._choice)
+    def _finished(self, reply: ChatReply, request: CompletionRequest) -> Completion:
+        reply.require_whole(self._choice)
         calls = reply.tool_calls()
         for call, echo in zip(calls, reply.echoes(), strict=True):
             self._echoes.keep(call.id, echo)
         usage = reply.usage or self._estimated(request, reply)
         return Completion(reply.text(), calls, usage, reply.stop_reason())
-
-    async def _started(self) -> AsyncOpenAI:
-        async with self._starting:
-            if self._client is None:
-                try:
-                    self._client = await asyncio.to_thread(_new_client, self._choice)
-                except ImportError as error:
-                    raise no_package(self._choice) from error
-            return self._client
 
     def _optional(self, request: CompletionRequest) -> Json:
         """What a compatible server may not know: usage in the stream, routing by cache key, reasoning off."""
@@ -202,7 +180,7 @@ class OpenAIModel:
         function = {"name": call.name, "arguments": _valid_json(call.arguments_json)}
         return {"id": call.id, "type": "function", "function": function, **echo.of_call}
 
-    def _estimated(self, request: CompletionRequest, reply: StreamedReply) -> Usage:
+    def _estimated(self, request: CompletionRequest, reply: ChatReply) -> Usage:
         sent = json.dumps(self._messages(request.prompt), ensure_ascii=False)
         written = reply.text() + "".join(call.arguments_json for call in reply.tool_calls())
         return Usage(input_tokens=len(sent) // CHARS_PER_TOKEN, output_tokens=len(written) // CHARS_PER_TOKEN)
@@ -216,7 +194,7 @@ class OpenAIModel:
             return out_of_time(self._choice, timeout_s)
         if isinstance(error, openai.APIConnectionError):
             broke = isinstance(error.__cause__, httpx2.ReadError | httpx2.RemoteProtocolError)
-            return broken_off(self._choice) if broke else no_connection(self._choice, "cannot be reached")
+            return broken_off(self._choice) if broke else no_connection(self._choice)
         if isinstance(error, openai.APIError) and (error.body or isinstance(error, openai.APIStatusError)):
             return failure(_refusal(error), self._choice)
         if isinstance(error, httpx2.TransportError):

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from live_memory.llm.base import StopReason, Usage
-from live_memory.llm.failures import MalformedReply
-from live_memory.llm.meter import CHARS_OF_CALL, Meter, count_of
+from live_memory.llm.meter import CHARS_OF_CALL, count_of
+from live_memory.llm.reply import Json, StreamedReply
 from live_memory.text.surrogates import whole_characters
 from live_memory.window.messages import ToolCall
 
 STOP_REASONS: dict[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,29 +25,17 @@ class Echo:
     of_message: Json = field(default_factory=dict)
 
 
-class StreamedReply:
-    """A streamed reply as it grows; once it `is_full`, no more of it need be read."""
+class ChatReply(StreamedReply):
+    """A reply of /chat/completions."""
 
     def __init__(self, max_output_tokens: int) -> None:
-        self._meter = Meter(max_output_tokens)
-        self.has_started = False
+        super().__init__(max_output_tokens)
         self._has_refused = False
         self._finish = ""
         self.usage: Usage | None = None
         self._pieces: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[Json] = []
-
-    def grow(self, chunk: Any) -> str:
-        """Take one chunk in; the prose that it brought. MalformedReply when it is none of the protocol's."""
-        try:
-            return self._grown(chunk)
-        except (AttributeError, LookupError, TypeError) as error:
-            raise MalformedReply from error
-
-    @property
-    def is_full(self) -> bool:
-        return self._meter.is_full
 
     @property
     def has_ended(self) -> bool:
