@@ -108,7 +108,7 @@ async def test_material_that_the_model_finds_too_long_is_put_to_it_in_halves() -
 
 
 def test_secrets_do_not_become_facts() -> None:
-    (line,) = fact_lines("The key is sk-ant-api03-" + "aB3dE6gH9j" * 9 + "AA in x.py", is_cut=False)
+    (line,) = fact_lines("The key is sk-ant-api03-" + "aB3dE6gH9j" * 9 + "AA in x.py", "end")
     assert "aB3dE6gH9j" not in line
 
 

@@ -72,11 +72,6 @@ def test_a_changed_or_vanished_file_demotes_what_rests_on_it_and_a_restored_one_
     assert [fact.is_stale for fact in notes.facts("/other")] == [False]
 
 
-def test_the_paths_that_facts_rest_on_are_known(notes: Notes) -> None:
-    notes.add(ROOT, [BOTH, AUTH])
-    assert notes.sources(ROOT) == ("server.py", "src/auth/session.ts")
-
-
 def test_forgetting_takes_the_facts_of_one_root(notes: Notes) -> None:
     notes.add(ROOT, [AUTH])
     notes.add("/other", [AUTH])

@@ -16,7 +16,7 @@ from live_memory.agent.prompting import prompt_text
 from live_memory.agent.seat import FACTS_MAX_TOKENS, Scribe
 from live_memory.clock import Clock
 from live_memory.errors import ModelError
-from live_memory.llm.base import BadReply, Completion, CompletionRequest, PromptTooLong
+from live_memory.llm.base import BadReply, Completion, CompletionRequest, PromptTooLong, StopReason
 from live_memory.llm.retry import complete_with_retry
 from live_memory.store.base import Account
 from live_memory.text.secrets import redact
@@ -121,7 +121,7 @@ class Summarizer:
         if completion.stop_reason == "refusal" or not completion.text.strip():
             raise BadReply(f"The model {self._scribe.model.name} wrote no facts.")
         is_cut = completion.stop_reason == "max_tokens"
-        lines = fact_lines(completion.text, is_cut=is_cut)
+        lines = fact_lines(completion.text, completion.stop_reason)
         return lines + await self._facts_of_all(halves, ledger, deadline_s, halvings - 1) if is_cut else lines
 
     async def _facts_of_all(
@@ -175,10 +175,10 @@ def halved(transcript: Transcript) -> tuple[Transcript, ...]:
     return tuple(Transcript(part.pieces, transcript.numbers) for part in parts)
 
 
-def fact_lines(text: str, *, is_cut: bool) -> list[str]:
+def fact_lines(text: str, stop_reason: StopReason) -> list[str]:
     """The facts of a reply, one a line, secrets taken out; of a reply that was cut, the last line is not one."""
     lines = text.strip().splitlines()
-    if is_cut:
+    if stop_reason == "max_tokens":
         lines = lines[:-1]
     stripped = (MARKER.sub("", line.strip()).strip() for line in lines)
     return [redact(line[:MAX_FACT_CHARS]) for line in stripped if _is_fact(line)]

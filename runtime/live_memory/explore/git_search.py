@@ -24,6 +24,7 @@ MAX_FILES_NAMED = 20
 MAX_DIFF_LINES = 300
 MAX_DIFF_CHARS = 25_000
 BOUNDS = Bounds(timeout_s=20, max_bytes=4 << 20)
+TOO_LONG = "git needed too long to search the history; name a file or folder in `path`."
 _COMMIT, _FIELD, _END = "\x1e", "\x1f", "\x1d"
 _FORMAT = "--format=%x1e%h%x1f%ad%x1f%an%x1f%B%x1d"
 
@@ -79,7 +80,7 @@ def run(root: Path, arguments: Arguments) -> ToolOutput:
     commits = [commit for commit in printed.split(_COMMIT)[1:] if _END in commit]
     shown_commits = commits[: request.limit]
     if not shown_commits:
-        return ToolOutput(_nothing(request, is_whole))
+        return ToolOutput(_nothing(request) if is_whole else TOO_LONG)
     text, count = _rendered(shown_commits)
     is_last = count == len(commits) and is_whole
     more = "" if is_last else f"\n(More commits: go on with offset={request.offset + count}.)"
@@ -135,10 +136,8 @@ def _commit_lines(commit: str) -> Iterator[str]:
         yield f"  … and {len(changes) - MAX_FILES_NAMED} more files"
 
 
-def _nothing(request: _Request, is_whole: bool) -> str:
+def _nothing(request: _Request) -> str:
     about = f" whose message matches {shown(request.query)}" if request.query else ""
     where = f" that touches {shown(request.path)}" if request.path != "." else ""
-    if not is_whole:
-        return "git needed too long to search the history; name a file or folder in `path`."
     later = f" after the first {request.offset}" if request.offset else ""
     return f"There is no commit{about}{where}{later}."

@@ -109,7 +109,7 @@ class Endpoint:
             raise
         except Exception as error:
             _, _, sentence = explain(MCP_PATH, error)
-            return _prose(sentence, is_error=True)
+            return _failure(sentence)
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. Ask with {TOOL_NAME}.")
 
     def _submitted(self, fields: Mapping[str, object]) -> str:
@@ -201,9 +201,14 @@ def _retrieve_failure(work: asyncio.Task[Answer]) -> None:
         work.exception()
 
 
-def _prose(text: str, *, is_error: bool = False) -> types.CallToolResult:
+def _prose(text: str) -> types.CallToolResult:
     """Plain text only: structured output would be shown to the model as JSON with the prose quoted inside."""
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=False)
+
+
+def _failure(sentence: str) -> types.CallToolResult:
+    """What went wrong, for the model to read."""
+    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence)], is_error=True)
 
 
 def _session_of(context: ServerRequestContext[Any, Any]) -> str:

@@ -50,8 +50,5 @@ class InMemoryNotes:
                     demoted.append(self._facts[root][fact.id])
         return tuple(demoted)
 
-    def sources(self, root: str) -> tuple[str, ...]:
-        return tuple(sorted({path for fact in self.facts(root) for path in fact.sources}))
-
     def forget(self, root: str) -> None:
         self._facts.pop(root, None)

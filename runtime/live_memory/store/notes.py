@@ -39,10 +39,6 @@ class Notes(Protocol):
         those that are stale since. A file that is again what it was makes its facts good again."""
         ...
 
-    def sources(self, root: str) -> tuple[str, ...]:
-        """The paths that the facts of `root` rest on, sorted."""
-        ...
-
     def forget(self, root: str) -> None:
         """Drop the facts of `root`."""
         ...

@@ -100,10 +100,6 @@ class SqliteNotes:
 
         return self._database.write(work)
 
-    def sources(self, root: str) -> tuple[str, ...]:
-        rows = self._database.read(lambda: self._database.execute(SOURCES, (storable(root),)).fetchall())
-        return tuple(sorted({row[1] for row in rows}))
-
     def forget(self, root: str) -> None:
         self._database.write(lambda: self.delete(root))
 
