@@ -143,6 +143,12 @@ def test_lines_and_text_agree(root: Path, write: Write) -> None:
     assert first.line_end - first.line_start < 40
 
 
+def test_a_passage_ends_at_the_last_line_that_holds_something(root: Path, write: Write) -> None:
+    write("short.py", "\ndef needle_of_interest():\n    return 1\n\n\n")
+    (first,) = find_passages(root, "needle_of_interest")
+    assert (first.line_end, first.text.split("\n")[-1]) == (3, "    return 1")
+
+
 def test_at_most_five_passages_come_back_and_fewer_when_fewer_are_wanted(root: Path, write: Write) -> None:
     for number in range(9):
         write(f"part{number}.py", "def frobnicate():\n    pass\n")

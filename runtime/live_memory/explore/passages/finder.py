@@ -138,13 +138,15 @@ class _Ranking:
         return files
 
     def passage(self, place: _Place) -> Passage:
-        """The place as it is shown: from its definition on where it has one, secrets replaced."""
+        """The place as it is shown: from its definition on where it has one, no empty lines at its end, secrets replaced."""
         lines = self.texts[place.file.path]
         start = place.window.first_bin * BIN_LINES + 1
         if place.window.definition is not None:
             start = _with_comment(lines, place.window.definition.line)
         start = min(start, len(lines))
         end = min(len(lines), start + WINDOW_LINES - 1)
+        while end > start and not lines[end - 1].strip():
+            end -= 1
         text = "\n".join(redact_lines(lines, start - 1, end))
         return Passage(place.file.path, start, end, text, self._reason(place), round(place.score, 3))
 
