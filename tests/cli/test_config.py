@@ -96,14 +96,16 @@ def test_a_running_server_takes_a_change_over(server: StandIn) -> None:
 
 def test_reload_lets_a_server_read_the_settings_again(server: StandIn) -> None:
     done = run(environment(server.data_dir, server.port), "config", "reload")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "The server has read the settings again.\n", "")
     assert server.asked[-1].path == "/reload"
 
 
-def test_a_change_that_the_running_server_refuses_fails_with_its_sentence(server: StandIn) -> None:
+def test_a_change_that_the_running_server_refuses_is_kept_and_fails_with_its_sentence(server: StandIn) -> None:
     server.routes["POST /reload"] = lambda asked: refusal(400, "bad-setting", "The setting model cannot be that.")
     done = run(environment(server.data_dir, server.port), "config", "set", "model=c-model")
-    assert (done.returncode, done.stderr) == (1, "live-memory: The setting model cannot be that.\n")
+    sentence = "live-memory: Written, but not in force yet: The setting model cannot be that.\n"
+    assert (done.returncode, done.stderr) == (1, sentence)
+    assert json.loads((server.data_dir / "config.json").read_text()) == {"model": "c-model"}
 
 
 def test_a_change_that_something_else_overrides_says_so(env: dict[str, str]) -> None:
@@ -122,5 +124,5 @@ def test_a_port_that_claude_code_does_not_connect_to_is_warned_of(env: dict[str,
 
 def test_a_running_server_can_be_told_to_read_the_settings_again(env: dict[str, str], server: StandIn) -> None:
     done = run({**env, **server.environment}, "config", "reload")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert done.returncode == 0
     assert len(server.bodies("/reload")) == 1

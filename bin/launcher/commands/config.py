@@ -50,6 +50,7 @@ def _reload(place: paths.Place) -> int:
     """Let the server read the settings again, after somebody else changed them."""
     # Started where there is none: one that is just starting may have read the files before they were changed.
     servers.call(servers.started(place).address, "POST", "/reload")
+    sys.stdout.write("The server has read the settings again.\n")
     return 0
 
 
@@ -61,8 +62,8 @@ def _assignment(word: str) -> tuple[str, str]:
 
 
 def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
-    """Write the changes and let a running server take them over. LaunchError when either refuses; a refused value
-    is not written."""
+    """Write the changes and let a running server take them over. LaunchError when either refuses: a value that
+    is not allowed is not written, one that the server cannot use by itself, like a provider without its key, is."""
     runtime_package.reachable()
     from live_memory import settings
     from live_memory.errors import ConfigError
@@ -74,7 +75,10 @@ def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
         raise LaunchError(str(error)) from None
     live = servers.running(place)
     if live is not None:
-        servers.call(live.address, "POST", "/reload")
+        try:
+            servers.call(live.address, "POST", "/reload")
+        except servers.Refusal as refusal:
+            raise LaunchError(f"Written, but not in force yet: {refusal}") from None
 
 
 def _load(place: paths.Place) -> Configuration:

@@ -26,10 +26,11 @@ def trailer(answer: Mapping[str, object]) -> str:
 
 
 def money(cost_usd: object) -> str:
-    """A price in dollars, as fine as it takes; "cost n/a" for None."""
+    """A price in dollars: whole cents, finer only below a dollar and where there is more to say; "cost n/a" for None."""
     if not isinstance(cost_usd, (int, float)):
         return "cost n/a"
-    return f"${cost_usd:.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
+    cents, finer = f"{cost_usd:.4f}"[:-2], f"{cost_usd:.4f}"[-2:]
+    return f"${cost_usd:.2f}" if cost_usd >= 1 or finer == "00" else f"${cents}{finer.rstrip('0')}"
 
 
 def _citations(answer: Mapping[str, object]) -> list[str]:
