@@ -1,0 +1,123 @@
+"""What a row of the settings' table is: how it is written there, and how it takes a value or refuses it. Knows no setting."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from live_memory.errors import ConfigError
+
+ENV_PREFIX = "LIVE_MEMORY_"
+BOOLEAN_WORDS = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
+
+Value = str | int | float | bool | None
+
+
+def setting(  # noqa: PLR0913  # a row has as many columns as it has
+    default: Value,
+    help_text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+    secret: bool = False,
+) -> Any:  # the field's own annotation says the type
+    """A dataclass field that is also a row of the table."""
+    row = {"help": help_text, "choices": choices, "minimum": minimum, "maximum": maximum, "secret": secret}
+    return field(default=default, metadata=row, repr=not secret)
+
+
+def finite(word: str) -> float:
+    """`word` as a number that is neither infinite nor NaN; ValueError otherwise."""
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    name: str
+    default: Value
+    kind: type
+    help: str
+    choices: tuple[str, ...]
+    minimum: float | None
+    maximum: float | None
+    secret: bool
+
+    @property
+    def env_name(self) -> str:
+        return ENV_PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.choices:
+            return "one of " + ", ".join(choice or "(empty)" for choice in self.choices)
+        if self.kind is bool:
+            return "true or false"
+        if self.kind is str:
+            return "text"
+        noun = "a whole number" if self.kind is int else "a number"
+        bounds = [f"at least {self.minimum:g}"] if self.minimum is not None else []
+        bounds += [f"at most {self.maximum:g}"] if self.maximum is not None else []
+        return " ".join([noun, " and ".join(bounds)]).strip()
+
+    def parse(self, raw: object) -> Value:
+        """`raw` (text, or a JSON value) as this row's type; ConfigError when it is not allowed."""
+        value = self._converted(raw)
+        try:
+            inside = value is None or (
+                (not self.choices or value in self.choices)
+                and (self.minimum is None or float(value) >= self.minimum)
+                and (self.maximum is None or float(value) <= self.maximum)
+            )
+        except OverflowError:  # a whole number of hundreds of digits
+            inside = False
+        if not inside:
+            raise self._refusal(raw)
+        return value
+
+    def _converted(self, raw: object) -> Value:
+        if raw is None or (raw == "" and self.kind is not str):
+            return self.default
+        if (isinstance(raw, bool) and self.kind is not bool) or not isinstance(raw, (str, int, float)):
+            raise self._refusal(raw)
+        word = str(raw).strip()
+        try:
+            if self.kind is bool:
+                return BOOLEAN_WORDS[word.lower()]
+            if self.kind is int:
+                return int(word)
+            if self.kind is float:
+                return finite(word)
+        except (KeyError, ValueError):
+            raise self._refusal(raw) from None
+        return word
+
+    def _refusal(self, raw: object) -> ConfigError:
+        shown = "(hidden)" if self.secret else repr(raw)
+        return ConfigError(f"The setting {self.name} cannot be {shown}: it takes {self.allowed}.")
+
+
+def rows_of(table: type) -> tuple[Row, ...]:
+    """The rows of a dataclass whose fields are `setting`s, in their order."""
+    kinds: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+    return tuple(
+        Row(f.name, cast(Value, f.default), kinds[str(f.type).split(" ")[0]], **f.metadata)
+        for f in dataclasses.fields(table)
+    )
