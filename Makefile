@@ -19,11 +19,11 @@ $(VENV)/.ready: pyproject.toml runtime/requirements.lock
 
 check: lint types test ## lint, types and the fast tests: what has to pass before a commit
 
-lint: setup
+lint: setup ## format check and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: setup
+types: setup ## strict types
 	$(BIN)/mypy
 
 test: setup ## the fast tests
@@ -42,8 +42,11 @@ bench: setup ## the table of figures and targets
 serve: setup ## a server with the scripted model, no key needed
 	LIVE_MEMORY_PROVIDER=scripted bin/live-memory serve
 
+# Written only where it differs: a newer file would make the next chore build .venv anew.
 lock: setup ## write runtime/requirements.lock anew from pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file runtime/requirements.lock pyproject.toml
+	cp runtime/requirements.lock $(VENV)/new.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file $(VENV)/new.lock pyproject.toml
+	cmp -s $(VENV)/new.lock runtime/requirements.lock || cp $(VENV)/new.lock runtime/requirements.lock
 
 docs: ## write docs/settings.md anew from the settings table
 	$(PYTHON) tests/repo/settings_page.py
