@@ -547,8 +547,12 @@ async def test_a_model_that_only_calls_tools_is_made_to_finish(tmp_path: Path) -
 
 async def test_a_reply_broken_off_in_its_midst_keeps_what_it_said(tmp_path: Path) -> None:
     broken = ScriptedReply(("Half of the truth is at server.py:1",), error=BadReply("The reply broke off: ask again."))
-    answer = await make_scene(tmp_path, [broken, broken]).ask("Where?")
+    scene = make_scene(tmp_path, [broken, broken, "Next."])
+    answer = await scene.ask("Where?")
     assert answer.text.startswith("Half of the truth is at server.py:1\n\n[The model scripted-1 did not answer")
+    await scene.ask("Next?")
+    kept = scene.requests()[-1].prompt.turns[1].blocks[0]
+    assert kept == Text("Half of the truth is at server.py:1\n\n[Stopped here: the model failed.]")
 
 
 async def test_close_lets_answers_in_flight_finish_and_takes_no_more(tmp_path: Path) -> None:

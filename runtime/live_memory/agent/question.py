@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from live_memory.agent import wording
 from live_memory.agent.answers import Answer, Citation, Question
 from live_memory.agent.citation_check import citations_of
+from live_memory.agent.drafting import LATE_SEARCH_S, Draft, Drafting
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
 from live_memory.agent.passage_search import PassageSearch
@@ -37,14 +38,12 @@ logger = logging.getLogger(__name__)
 MAX_RESERVE_S = 15.0  # kept back for the answer that is asked for when the time runs out
 RESERVE_RATIO = 0.25
 COLD_SEARCH_S = 3.0  # how long a cold question waits for its passages
-LATE_SEARCH_S = 1.0  # how long an answer that is due waits for them
 LOAD_TIMEOUT_S = 20.0  # for the directory tree, and for documents
 PATIENCE_RATIO = 1 / 3  # of the time left, spent at most on waiting for the one who goes ahead
 COMPACTION_RATIO = 0.5  # of the time left, spent at most on waiting for summaries
 PASSAGES_RATIO = 0.125  # of the window that the passages in the hints may take
 QUESTION_RATIO = 0.5  # of the window that a question may take
 PROVEN_RATIO = 0.8  # of a prompt that was too long: what later prompts keep to
-STOPPED_MARK = "\n\n[Stopped here: the time was up.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +54,6 @@ class Asked:
     at_s: float
     on_progress: Callable[[str], None]
     max_cost_usd: float = math.inf
-
-
-@dataclass(slots=True)
-class Draft:
-    """An answer in the making: its text for the caller, and the text that enters the window (None: nothing does)."""
-
-    text: str
-    kept_text: str | None = None
-    timed_out: bool = False
-    model: str = "passages"
-    is_reusable: bool = False
-    is_reused: bool = False
 
 
 class QuestionRun:
@@ -162,10 +149,12 @@ class QuestionRun:
                 result = error
         self._workspace.scripts = self._inquiry.scripts or self._workspace.scripts
         self._learn_from(self._inquiry)
+        text = redact(self._inquiry.text)
+        drafting = Drafting(model.name, self._timeout_s, self._answer_tokens, self._search, self._search_s())
         if isinstance(result, ModelError):
             logger.info("model failed model=%s error=%s", model.name, type(result).__name__)
-            return await self._failed(model, result)
-        return await self._ended(model, result)
+            return await drafting.of_failure(text, result)
+        return await drafting.of_ending(text, result)
 
     async def _hints(self, window: Window) -> str:
         max_tokens = self._seat.budget(self._answer_tokens).max_tokens
@@ -209,31 +198,6 @@ class QuestionRun:
         """Where the provider found the prompt too long, later ones keep below that: the next question makes room first."""
         if inquiry.too_long_tokens:
             self._seat.proven_tokens = int(inquiry.too_long_tokens * PROVEN_RATIO)
-
-    async def _ended(self, model: Model, ending: Ending) -> Draft:
-        assert self._inquiry is not None
-        text = redact(self._inquiry.text)
-        if ending == "timed-out":
-            passages = await self._search.passages(LATE_SEARCH_S)
-            if not text:
-                reason = wording.nothing_in_time(model.name, self._timeout_s)
-                return Draft(wording.passages_answer(reason, passages), timed_out=True)
-            unfinished = wording.unfinished_answer(text, wording.timed_out(self._timeout_s), passages)
-            return Draft(unfinished, text + STOPPED_MARK, timed_out=True, model=model.name)
-        if ending == "refused" or not text:
-            reason = wording.refused(model.name) if ending == "refused" else wording.empty(model.name)
-            return Draft(wording.passages_answer(reason, await self._search.passages(self._search_s())))
-        if ending == "cut":
-            return Draft(f"{text}\n\n{wording.cut(self._answer_tokens)}", text, model=model.name)
-        return Draft(text, text, model=model.name, is_reusable=True)
-
-    async def _failed(self, model: Model, error: ModelError) -> Draft:
-        assert self._inquiry is not None
-        passages = await self._search.passages(self._search_s())
-        reason, text = wording.model_failed(model.name, error), redact(self._inquiry.text)
-        if text:
-            return Draft(wording.unfinished_answer(text, reason, passages), text + STOPPED_MARK, model=model.name)
-        return Draft(wording.passages_answer(reason, passages))
 
     async def _finished(self, draft: Draft, generation: int) -> Answer:
         """The answer with its citations checked, committed before it leaves."""
