@@ -35,7 +35,8 @@ def _run(place: paths.Place, log: str) -> int:
     listener = claim.claim(place)
     if listener is None:
         health = identity.probe(place).health
-        sys.stderr.write(f"live-memory: a server runs already on port {place.port} (pid {health.get('pid')})\n")
+        sentence = f"A server runs already on port {place.port} (pid {health.get('pid')}); `live-memory stop` ends it."
+        sys.stderr.write(f"live-memory: {sentence}\n")
         return 0
     try:
         _settle_in(place, log)

@@ -103,6 +103,17 @@ def test_a_running_server_with_another_model_than_this_terminal_would_choose_is_
     assert "live-memory restart" in checks["model"]["advice"]
 
 
+@pytest.mark.parametrize("why", ["the settings do not allow it: …", "no provider's key is set"])
+def test_a_provider_without_its_key_is_a_problem_also_where_a_server_answers_with_passages(
+    server: StandIn, why: str
+) -> None:
+    server.routes["GET /stats"] = always({"model": "passages", "why": why})
+    own = environment(server.data_dir, server.port, LIVE_MEMORY_PROVIDER="anthropic", LIVE_MEMORY_OAUTH="off")
+    code, checks = diagnosis(own)
+    assert (code, checks["model"]["status"]) == (1, "problem")
+    assert "needs a key" in checks["model"]["text"]
+
+
 def test_passages_are_fine_where_they_were_chosen(env: dict[str, str]) -> None:
     _, checks = diagnosis({**env, "LIVE_MEMORY_PROVIDER": "passages"})
     assert (checks["model"]["status"], checks["model"]["advice"]) == ("ok", "")

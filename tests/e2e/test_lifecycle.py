@@ -169,7 +169,7 @@ def test_serve_beside_a_running_server_leaves_at_once(ready: Machine) -> None:
     done = ready.run("serve")
     assert (done.returncode, done.stderr) == (
         0,
-        f"live-memory: a server runs already on port {ready.port} (pid {pid})\n",
+        f"live-memory: A server runs already on port {ready.port} (pid {pid}); `live-memory stop` ends it.\n",
     )
 
 

@@ -12,7 +12,7 @@ from launcher.commands.check import Check
 from launcher.errors import LaunchError
 
 PASSAGES = "passages"
-SET_ON_PURPOSE = "the setting"
+SET_ON_PURPOSE = "the setting provider"
 
 
 class Answering(NamedTuple):
@@ -27,8 +27,8 @@ def model(place: paths.Place) -> Check:
     """As the running server chose, by the environment that it was started in; else as one started here would."""
     here, there = _by_this_environment(place), _by_the_running_server(place)
     chosen = there or here
-    if chosen.problem:
-        return Check("model", "problem", chosen.problem, "see docs/settings.md")
+    if here.problem and chosen.model in ("", PASSAGES):  # a server with a model has what this terminal lacks
+        return Check("model", "problem", here.problem, "see docs/settings.md")
     text = f"{chosen.model}, because {chosen.why}"
     if there and not here.problem and here.model != there.model:
         advice = "run `live-memory restart` here to have that"
