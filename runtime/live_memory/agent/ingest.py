@@ -56,7 +56,8 @@ class Ingest:
 
     def observations(self, notice: FileNotice, known: Sequence[str]) -> tuple[Observation, ...]:
         """What `notice` brings; `known` are the paths that the window knows."""
-        seen = (self._observation(notice, path, set(known)) for path in dict.fromkeys(notice.paths))
+        names = set(known)
+        seen = (self._observation(notice, path, names) for path in dict.fromkeys(notice.paths))
         return tuple(each for each in seen if each is not None)
 
     def _observation(self, notice: FileNotice, path: str, known: set[str]) -> Observation | None:
