@@ -121,6 +121,19 @@ async def test_a_client_that_hangs_up_cancels_its_question() -> None:
         assert server.state.requests_in_flight == 0
 
 
+async def test_a_server_whose_mcp_package_is_broken_is_degraded_and_answers_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("live_memory.server.app.MCP_MODULE", "nothing_of_that_name")
+    async with live_server(HandDesk()) as server:
+        refused = await server.call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        while (await server.call("GET", "/health")).json()["status"] == "ok":
+            await asyncio.sleep(0)
+        assert refused.status in (500, 503)  # before and after the import has failed
+        assert (await server.call("POST", "/mcp", {})).code == "degraded"
+        assert (await server.call("POST", "/ask", QUESTION)).status == 200
+
+
 async def test_a_draining_server_finishes_what_it_began_and_begins_nothing() -> None:
     desk = HandDesk()
     desk.gate.clear()
