@@ -45,12 +45,13 @@ def data_dir() -> str:
 
 
 def read_token(folder: str) -> str:
-    """The token kept in `folder`; empty when there is none yet."""
+    """The token kept in `folder`; empty when there is none yet, or none that a header can carry."""
     try:
         with open(os.path.join(folder, TOKEN_FILE), encoding="ascii") as file:
-            return file.read().strip()
+            token = file.read().strip()
     except (OSError, ValueError):
         return ""
+    return token if token.replace("-", "").replace("_", "").isalnum() else ""
 
 
 def read_record(folder: str) -> dict[str, object]:

@@ -45,6 +45,8 @@ def claim(place: paths.Place) -> socket.socket | None:
             if not _is_outdated(seen.health):
                 return None
             retire(place)
+        if seen.kind == "orphan":
+            retire_orphan(place, seen.health)
         if seen.kind == "ours" or _is_our_process(place, record):
             _end_if_hung(place, record, seen.kind)
             unknown_since_s = time.monotonic()
@@ -112,6 +114,17 @@ def retire(place: paths.Place) -> None:
         return
     if not _is_gone(place, record, DRAIN_LIMIT_S):
         end(record)
+
+
+def retire_orphan(place: paths.Place, health: dict[str, object]) -> None:
+    """Wait until the server that lost its token is gone; one that overstays is ended by its pid record, if it has one."""
+    record = _client.read_record(place.data_dir)
+    record = record if _is_our_process(place, record) else {}
+    if _is_gone(place, record, DRAIN_LIMIT_S):
+        return
+    if not record:
+        raise holder.held(place.port, health)
+    end(record)
 
 
 def _is_gone(place: paths.Place, record: dict[str, object], limit_s: float) -> bool:

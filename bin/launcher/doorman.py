@@ -68,6 +68,7 @@ class _Doorman:
             shutdown=asyncio.Event(),
             last_request_s=now_s,
             settings=self._configuration.settings,
+            token_file=Path(place.data_dir, _client.TOKEN_FILE),
         )
 
     async def serve(self, listener: socket.socket) -> Outcome:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    # Whether someone listens: "ours" (proved), "foreign" (answers, and is not ours), "silent" (no answer in time), "absent".
-    Kind = Literal["ours", "foreign", "silent", "absent"]
+    # Whether someone listens: "ours" (proved), "foreign" (answers, and is not ours), "silent" (no answer in time), "absent";
+    # "orphan" names our folder and does not know the token in it, which was replaced or removed: it ends by itself.
+    Kind = Literal["ours", "orphan", "foreign", "silent", "absent"]
 
 # The C module behind hashlib: hashlib itself loads OpenSSL, which takes as long as the interpreter's own start.
 try:
@@ -115,15 +116,17 @@ def health_with_challenge(address: _client.Address, timeout_s: float) -> Seen:
 
 
 def probe(place: paths.Place, timeout_s: float = paths.PROBE_TIMEOUT_S) -> Probe:
-    """Who holds the port; `health` is the answer, empty unless "ours" or "foreign"."""
+    """Who holds the port; `health` is the answer, empty where none came."""
     try:
         seen = health_with_challenge(_client.Address(place.port), timeout_s)
     except _client.NoAnswer:
         return Probe("silent", {})
     except _client.Unreachable:
         return Probe("absent", {})
-    is_ours = seen.proves(place.data_dir) and not _serves_elsewhere(place)
-    return Probe("ours" if is_ours else "foreign", seen.health)
+    if seen.proves(place.data_dir):
+        return Probe("foreign" if _serves_elsewhere(place) else "ours", seen.health)
+    names_us = seen.health.get("name") == "live-memory" and seen.health.get("data_dir") == place.data_dir
+    return Probe("orphan" if names_us else "foreign", seen.health)
 
 
 def _serves_elsewhere(place: paths.Place) -> bool:

@@ -28,6 +28,9 @@ def stop(place: paths.Place) -> int:
     pid = seen.health.get("pid") if seen.kind == "ours" else record.get("pid")
     if seen.kind == "ours":
         claim.retire(place)
+    elif seen.kind == "orphan":
+        pid = seen.health.get("pid")
+        claim.retire_orphan(place, seen.health)
     elif is_recorded:
         claim.end(record)
     elif seen.kind == "absent":

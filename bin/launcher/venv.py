@@ -20,6 +20,7 @@ from launcher.lock import FileLock
 DIGEST_CHARS = 16
 NEEDED_BYTES = 250 * 1024 * 1024  # measured: 100 MB of packages, and as much again while they are unpacked
 STAGING_MARK = ".staging-"
+INVENTORY_FILE = "inventory"
 REMOVAL_TRIES = 5
 REMOVAL_PAUSE_S = 0.1
 # Imported once before the rename: proves them whole, and leaves the bytecode that makes the first start quick. Two
@@ -46,8 +47,33 @@ def python(venv: str) -> str:
 
 
 def is_ready(data_dir: str) -> bool:
-    """Whether the environment stands, and the interpreter that it was made from still exists."""
-    return os.path.exists(python(path(data_dir)))
+    """Whether the environment stands as it was built, and the interpreter that it was made from still exists."""
+    folder = path(data_dir)
+    if not os.access(python(folder), os.X_OK):
+        return False
+    expected = paths.read_line(os.path.join(folder, INVENTORY_FILE))
+    return not expected or expected == inventory(folder)
+
+
+def inventory(folder: str) -> str:
+    """How many files an environment has and how large they are together; without bytecode, which comes and goes.
+
+    30 ms for 6,000 files: as long as nothing, beside a server that fails at every start for a package that is half gone.
+    """
+    files = size_bytes = 0
+    pending = [folder]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        pending += [] if entry.name == "__pycache__" else [entry.path]
+                    elif entry.name != INVENTORY_FILE:
+                        files += 1
+                        size_bytes += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            return "unreadable"
+    return f"{files} files, {size_bytes} bytes"
 
 
 def build(data_dir: str, report: Report, leash: Leash) -> None:
@@ -68,6 +94,7 @@ def build(data_dir: str, report: Report, leash: Leash) -> None:
             _fill(staging, report, leash)
             report("checking the packages")
             leash.run_all([[python(staging), "-Es", "-c", proof] for proof in IMPORT_PROOFS])
+            paths.write_whole(os.path.join(staging, INVENTORY_FILE), inventory(staging) + "\n")
             _put_in_place(staging, path(data_dir))
         finally:
             remove_tree(staging)
@@ -102,7 +129,7 @@ def _fill(staging: str, report: Report, leash: Leash) -> None:
 
 
 def _put_in_place(staging: str, final: str) -> None:
-    if os.path.lexists(final):  # its interpreter has vanished
+    if os.path.lexists(final):  # its interpreter has vanished, or some of its files
         remove_tree(final)
     os.rename(staging, final)
 

@@ -22,6 +22,7 @@ from live_memory import __version__, settings
 from live_memory.errors import LiveMemoryError, StoreError
 
 LOOPBACK = "127.0.0.1"
+TOKEN_FILE = "token"  # noqa: S105  # a file's name
 LOG_FILE = Path("logs") / "server.log"
 OLD_LOGS = 4
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
@@ -105,6 +106,7 @@ def _serve(arguments: argparse.Namespace, configuration: settings.Configuration)
             shutdown=asyncio.Event(),
             last_request_s=started_s,
             settings=configuration.settings,
+            token_file=arguments.data_dir / TOKEN_FILE,
         )
         logger.info("serving version=%s port=%d pid=%d", __version__, state.port, os.getpid())
         await serve(state, listener)
@@ -133,7 +135,7 @@ def _listener(arguments: argparse.Namespace) -> socket.socket:
 
 
 def _token(data_dir: Path) -> str:
-    path = data_dir / "token"
+    path = data_dir / TOKEN_FILE
     try:
         token = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:

@@ -327,7 +327,7 @@ def test_ids_of_different_kinds_are_different_requests(env: dict[str, str], serv
 
 
 def test_a_port_that_somebody_else_holds_is_an_error_of_each_request(env: dict[str, str], server: StandIn) -> None:
-    server.health = {"proof": ""}
+    server.health = {"proof": "", "data_dir": "/elsewhere"}
     done = run(env, "mcp", stdin=json.dumps(request(1, "initialize")) + "\n")
     assert f"Port {server.port} is held by" in json.loads(done.stdout)["error"]["message"]
     assert f"Port {server.port} is held by" in done.stderr

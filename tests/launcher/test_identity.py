@@ -39,8 +39,9 @@ def test_processes_that_make_the_token_at_once_agree_on_one(tmp_path: Path) -> N
     assert len(set(made)) == 1
 
 
-def test_an_empty_token_left_by_a_full_disk_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / "token").touch()
+@pytest.mark.parametrize("content", [b"", b"\xff", b"a\r\nX: y", b'a"b', b"\0"])
+def test_what_a_full_disk_or_a_stranger_left_for_a_token_is_made_anew(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "token").write_bytes(content)
     assert len(identity.read_or_create_token(str(tmp_path))) == 43
 
 

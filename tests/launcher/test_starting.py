@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,27 @@ def test_a_killed_server_is_back_with_the_next_headers(ready: Machine) -> None:
     token = (ready.data_dir / "token").read_text()
     assert json.loads(done.stdout) == {"Authorization": f"Bearer {token}"}
     assert ready.health()["pid"] != pid
+
+
+@pytest.mark.parametrize("spoil", [lambda token: None, Path.touch, lambda token: token.write_text("another")])
+def test_a_server_whose_token_was_taken_from_it_gives_way(ready: Machine, spoil: Callable[[Path], object]) -> None:
+    pid = ready.ensure()["pid"]
+    (ready.data_dir / "token").unlink()
+    spoil(ready.data_dir / "token")
+    done = ready.run("headers")
+    token = (ready.data_dir / "token").read_text().strip()
+    assert json.loads(done.stdout) == {"Authorization": f"Bearer {token}"}
+    assert ready.health()["pid"] != pid
+    until(lambda: len(ready.servers()) == 1, "the old one is gone")
+
+
+def test_a_server_whose_data_folder_was_removed_gives_way_and_can_be_stopped(ready: Machine) -> None:
+    for command, servers_left in (("headers", 1), ("stop", 0)):
+        ready.ensure()
+        shutil.rmtree(ready.data_dir)
+        ready.borrow_packages()
+        assert ready.run(command).returncode == 0
+        until(lambda left=servers_left: len(ready.servers()) == left, "the old one is gone")  # type: ignore[misc]
 
 
 def test_an_older_server_is_asked_to_finish_and_replaced(ready: Machine) -> None:

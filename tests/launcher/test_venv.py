@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -85,6 +86,27 @@ def test_an_environment_that_stands_is_left_alone(data_dir: str) -> None:
     python.symlink_to(interpreter.real())
     venv.build(data_dir, steps.append, Leash())
     assert steps == []
+
+
+@pytest.mark.parametrize("rest", [None, ""])
+def test_an_environment_that_lost_a_file_is_built_anew(data_dir: str, rest: str | None) -> None:
+    venv.build(data_dir, lambda step: None, Leash())
+    (module,) = Path(venv.path(data_dir)).rglob(f"{MODULE}.py")
+    assert venv.is_ready(data_dir)
+    module.unlink()  # not emptied in place: an installer's cache may hold the same file
+    if rest is not None:
+        module.write_text(rest)
+    assert not venv.is_ready(data_dir)
+    venv.build(data_dir, lambda step: None, Leash())
+    assert venv.is_ready(data_dir)
+    assert module.read_text()
+
+
+def test_bytecode_that_comes_and_goes_is_no_damage(data_dir: str) -> None:
+    venv.build(data_dir, lambda step: None, Leash())
+    for cache in list(Path(venv.path(data_dir)).rglob("__pycache__")):
+        shutil.rmtree(cache)
+    assert venv.is_ready(data_dir)
 
 
 def test_a_wheel_with_another_hash_is_refused_and_nothing_is_left(data_dir: str) -> None:

@@ -13,6 +13,7 @@ from server.desks import TOKEN, HandDesk
 from server.live import PATIENCE_S, live_server
 
 from live_memory.clock import SystemClock
+from live_memory.server.tool import TOOL_NAME
 from live_memory.settings import Settings
 
 QUESTION: dict[str, object] = {"question": "where is main?", "cwd": "/repo"}
@@ -119,6 +120,18 @@ async def test_a_client_that_hangs_up_cancels_its_question() -> None:
             assert (await desk.cancelled.get()).text == "where is main?"
         assert (await server.call("GET", "/health")).status == 200
         assert server.state.requests_in_flight == 0
+
+
+async def test_a_server_whose_mcp_package_is_broken_says_so_and_serves_the_tool_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("live_memory.server.app.MCP_MODULE", "nothing_of_that_name")
+    async with live_server(HandDesk()) as server:
+        calling = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        called = await server.call("POST", "/mcp", {**calling, "params": {"name": TOOL_NAME, "arguments": QUESTION}})
+        assert (called.status, called.json()["id"]) == (200, 1)
+        health = (await server.call("GET", "/health")).json()
+        assert (health["status"], str(health["reason"]).startswith("The package mcp cannot")) == ("degraded", True)
 
 
 async def test_a_draining_server_finishes_what_it_began_and_begins_nothing() -> None:

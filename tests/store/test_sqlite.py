@@ -201,6 +201,25 @@ def test_damage_found_while_running_is_moved_aside_and_the_answer_in_hand_is_sav
     store.close()
 
 
+@pytest.mark.parametrize("suffixes", [("",), ("", "-wal", "-shm")])
+def test_a_database_removed_while_running_is_begun_anew_and_keeps_what_comes(
+    tmp_path: Path, suffixes: tuple[str, ...]
+) -> None:
+    path = tmp_path / "live-memory.db"
+    store = SqliteStore(path)
+    store.record(ROOT, Answered(Account(questions=1), 1.0, Exchange(0, "before", "gone")))
+    for suffix in suffixes:
+        path.with_name(path.name + suffix).unlink()
+    store.record(ROOT, Answered(Account(questions=1), 1.0, Exchange(0, "after", "kept")))
+    assert "removed" in store.notice
+    again = SqliteStore(path)
+    saved = again.load(ROOT)
+    assert saved is not None
+    assert [entry.question for entry in saved.window.history.entries] == ["after"]
+    again.close()
+    store.close()
+
+
 def test_a_newer_database_is_refused_with_a_sentence_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     connection = sqlite3.connect(path)

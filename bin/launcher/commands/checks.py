@@ -86,6 +86,8 @@ def packages(place: paths.Place) -> Check:
     folder = venv.path(place.data_dir)
     if venv.is_ready(place.data_dir):
         return Check("packages", "ok", folder, "")
+    if os.path.lexists(folder):
+        return Check("packages", "problem", f"{folder} is damaged", "run `live-memory restart`: it installs them anew")
     return Check("packages", "warning", "not installed yet", "nothing: the server installs them when it starts")
 
 

@@ -40,7 +40,7 @@ def running(place: paths.Place) -> Live | None:
     seen = identity.probe(place)
     if seen.kind == "ours":
         return Live(Address(place.port, _client.read_token(place.data_dir)), seen.health)
-    if seen.kind == "silent":
+    if seen.kind in ("silent", "orphan"):
         raise LaunchError(f"The server on port {place.port} does not answer; `live-memory restart` replaces it.")
     if seen.kind == "foreign":
         from launcher import holder

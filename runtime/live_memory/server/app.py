@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 import uvicorn
 
 from live_memory.server.asgi import Application, McpEndpoint
-from live_memory.server.state import ServerState
+from live_memory.server.state import Phase, ServerState
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ BACKLOG = 2048
 IDLE_CHECK_S = 60.0
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 MCP_MODULE = "live_memory.server.mcp"
+NO_MCP = "The package mcp cannot be imported; `live-memory logs` shows why, `live-memory restart` may mend it."
 
 
 class SignallessServer(uvicorn.Server):
@@ -124,7 +125,9 @@ async def _run_mcp(state: ServerState, mcp: asyncio.Future[McpEndpoint], served:
         module = await asyncio.to_thread(_import_mcp)
     except Exception as error:
         logger.exception("no MCP: its package cannot be imported")
-        mcp.set_exception(error)
+        if state.phase.status == "ok":
+            state.phase = Phase("degraded", reason=NO_MCP)
+        mcp.set_exception(ImportError(str(error)))
         mcp.exception()  # so that asyncio does not complain when nobody asks for MCP
         return
     endpoint = module.Endpoint(state)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import parse_qsl
 
 from live_memory.server.http import Request, Response, error_response
-from live_memory.server.routes import MCP_PATH, admit, body_limit_bytes, dispatch, draining, failure, too_large
+from live_memory.server.routes import MCP_PATH, admit, body_limit_bytes, dispatch, draining, too_large
 from live_memory.server.state import ServerState
 
 BODY_TIMEOUT_S = 30.0
@@ -54,9 +54,12 @@ class Application:
             return await respond(send, error_response(408, "slow-body", f"No body came within {BODY_TIMEOUT_S:g} s."))
         if body is None:
             return await respond(send, too_large(self.state))
-        if head.path == MCP_PATH:
-            return await self._serve_mcp(head, body, scope, receive, send)
         request = Request(head.method, head.path, head.query, head.headers, body)
+        if head.path == MCP_PATH:
+            return await self._serve_mcp(request, scope, receive, send)
+        return await self._serve_route(request, receive, send)
+
+    async def _serve_route(self, request: Request, receive: Receive, send: Send) -> None:
         try:
             response = await until_hung_up(dispatch(self.state, request), receive)
         except asyncio.CancelledError:
@@ -64,18 +67,19 @@ class Application:
             response = draining()
         return None if response is None else await respond(send, response)
 
-    async def _serve_mcp(self, head: Request, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request to the MCP endpoint, waiting for it while it is being imported."""
+    async def _serve_mcp(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request to the MCP endpoint, waiting for it while it is being imported; to the plain route where that
+        came to nothing."""
         try:
             async with asyncio.timeout(MCP_START_TIMEOUT_S):
                 endpoint = await asyncio.shield(self.mcp)
         except TimeoutError:
             starting = error_response(503, "starting", "MCP is still starting.", headers={"Retry-After": "1"})
             return await respond(send, starting)
-        except ImportError as error:
-            return await respond(send, failure(head, error))
+        except ImportError:
+            return await self._serve_route(request, receive, send)
         with self.state.serving():
-            return await endpoint.serve(body, scope, receive, send)
+            return await endpoint.serve(request.body, scope, receive, send)
 
 
 def request_head(scope: Scope) -> Request:

@@ -44,6 +44,9 @@ async def health(state: ServerState, request: Request) -> Response:
     challenge = request.query.get("challenge", "")
     if len(challenge) > auth.CHALLENGE_MAX_CHARS:
         return error_response(400, "bad-field", f"challenge may have {auth.CHALLENGE_MAX_CHARS} characters at most.")
+    if state.phase.status != "draining" and state.is_orphan:
+        logger.warning("draining: the token in the data folder is another's")
+        state.drain()
     body: dict[str, object] = {
         "name": "live-memory",
         "version": state.version,

@@ -43,6 +43,7 @@ class ServerState:
     last_request_s: float
     settings: Settings = field(default_factory=Settings)
     requests_in_flight: int = 0
+    token_file: Path | None = None
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -61,6 +62,19 @@ class ServerState:
         if self.requests_in_flight:
             return math.inf
         return self.last_request_s + self.settings.idle_exit_s - self.clock.monotonic_s()
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether the token in the data folder is no longer this server's. Then the token was replaced, or the folder
+        removed, and nobody who reads it anew can talk to this server, not even to end it."""
+        if self.token_file is None:
+            return False
+        try:
+            return self.token_file.read_text(encoding="ascii").strip() != self.token
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return True
+        except OSError:
+            return False  # it may well be there: no descriptor is free, or the disk does not answer
 
     def drain(self) -> None:
         """Take no new question from now on, and let the server's owner know that it shall end."""

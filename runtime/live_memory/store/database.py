@@ -19,7 +19,9 @@ from live_memory.store.schema import migrate, version_of
 
 logger = logging.getLogger(__name__)
 
-BUSY_TIMEOUT_S = 5.0  # how long another process may hold the write lock; its transactions take milliseconds
+# How long another process may hold the write lock; its transactions take milliseconds. The event loop stands still meanwhile,
+# and a server that is silent for two seconds counts as hung.
+BUSY_TIMEOUT_S = 1.0
 SIDE_FILES = ("", "-wal", "-shm")
 OWNER_ONLY = 0o600
 
@@ -51,7 +53,9 @@ class Database:
         self._connection.executemany(statement, rows)
 
     def read(self, work: Callable[[], Result]) -> Result:
-        """What `work` returns, and once more on a new file when it finds this one damaged. StoreError."""
+        """What `work` returns, and once more on a new file when it finds this one damaged. A file that was removed is begun
+        anew. StoreError."""
+        self._reopen_if_removed()
         try:
             return work()
         except sqlite3.Error as error:
@@ -93,6 +97,18 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+
+    def _reopen_if_removed(self) -> None:
+        """What is written to a file without a name is gone with this process."""
+        if self._path.exists():
+            return
+        logger.warning("database removed path=%s", self._path)
+        self.notice = "The database was removed while the server ran; a new one was begun."
+        self._connection.close()  # first: it removes the side files by their names
+        try:
+            self._connection = _opened(self._path)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(_sentence(self._path, error)) from error
 
     def _begun_anew(self) -> sqlite3.Connection:
         aside = _move_aside(self._path)
