@@ -19,12 +19,13 @@ Json: TypeAlias = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class WireReply:
     """One HTTP reply. `chunks` are written one by one; a reply that is `cut` drops the connection in the middle of the
-    body, one that `hangs` waits after its chunks until the server is closed."""
+    body, one that `hangs` waits after its chunks until the server is closed, and one that is `silent` does so before its
+    first byte."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     chunks: tuple[bytes, ...] = ()
-    ending: Literal["whole", "cut", "hangs"] = "whole"
+    ending: Literal["whole", "cut", "hangs", "silent"] = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,10 @@ class ProviderServer:
         return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
     def _send(self, handler: BaseHTTPRequestHandler, reply: WireReply) -> None:
+        if reply.ending == "silent":
+            self._closing.wait(MAX_WAIT_S)
+            handler.close_connection = True
+            return
         handler.send_response(reply.status)
         for name, value in ({"content-type": "text/event-stream"} | dict(reply.headers)).items():
             handler.send_header(name, value)

@@ -150,7 +150,7 @@ class Inquiry:
             self._brief.deadline_s,
             self._clock,
             self._pieces.append,
-            on_restart=self._pieces.clear,
+            on_restart=self._keep_text,
             backoff=self._seat.backoff,
         )
         self._pieces[:] = [completion.text]
