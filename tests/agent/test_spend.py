@@ -19,7 +19,7 @@ from live_memory.settings import Settings
 from live_memory.store.base import Account, Answered
 from live_memory.store.in_memory import InMemoryStore
 
-ROOT = "/work/repo"
+ROOT = "/srv/repo"
 NONE = Usage()
 DAY_S = 86400.0
 

@@ -16,7 +16,7 @@ from live_memory.store.in_memory_notes import InMemoryNotes
 from live_memory.store.notes import Notes
 from live_memory.store.sqlite_notes import SqliteNotes
 
-ROOT = "/work/repo"
+ROOT = "/srv/repo"
 AUTH = new_fact("SessionManager in src/auth/session.ts issues the tokens.", {"src/auth/session.ts": "aa"}, 1.0)
 PORT = new_fact("The server listens on PORT, set in server.py.", {"server.py": "bb"}, 2.0)
 BOTH = new_fact(

@@ -16,7 +16,7 @@ from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext
 from live_memory.window.window import Exchange, Window
 
-ROOT = "/work/repo"
+ROOT = "/srv/repo"
 DAY_S = 1_800_000_000.0
 OpenStore: TypeAlias = Callable[[], Store]
 

@@ -13,7 +13,7 @@ from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Exchange, Window
 
-ROOT = "/work/repo"
+ROOT = "/srv/repo"
 HELD = FileContext("a.py", "01", 10, 20, 30.5, "tee", "fresh", "x = 1\n", 40.5)
 WAITING = Observation("b.py", "02", 11, 21, 31.5, "preload", "stale", None, 7)
 

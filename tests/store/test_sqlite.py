@@ -21,7 +21,7 @@ from live_memory.store.sqlite import SqliteStore
 from live_memory.window.files import FileContext
 from live_memory.window.window import Exchange, History, Window
 
-ROOT = "/work/repo"
+ROOT = "/srv/repo"
 RUNTIME = Path(schema.__file__).parents[2]
 WRITER = """
 import sys

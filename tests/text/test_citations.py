@@ -31,7 +31,7 @@ def places(text: str) -> list[tuple[str, int, int]]:
         ("main.go:1,5,7-9 and more", [("main.go", 1, 1), ("main.go", 5, 5), ("main.go", 7, 9)]),
         ("a.py:1, b.py:2", [("a.py", 1, 1), ("b.py", 2, 2)]),
         ("./src/main.py:12", [("./src/main.py", 12, 12)]),
-        ("/work/repo/src/main.py:12", [("/work/repo/src/main.py", 12, 12)]),
+        ("/srv/repo/src/main.py:12", [("/srv/repo/src/main.py", 12, 12)]),
         (r"C:\repo\src\main.ts:10-12", [("C:/repo/src/main.ts", 10, 12)]),
         (r"src\main.ts:4", [("src/main.ts", 4, 4)]),
         ("bin/live-memory:12", [("bin/live-memory", 12, 12)]),
