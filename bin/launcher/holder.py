@@ -17,7 +17,9 @@ FALLBACK_NAME = "another program"
 def held(port: int, health: dict[str, object]) -> PortHeld:
     """The error for a port that somebody else answers on; `health` is what they said, if it was /health's shape."""
     if health.get("name") == "live-memory":
-        who = f"the Live Memory of another data folder ({health.get('data_dir')}, pid {health.get('pid')})"
+        # Uninstalled and installed again, the path is the same and the token is not.
+        named = f"{health.get('data_dir')}, pid {health.get('pid')}"
+        who = f"the Live Memory of another data folder ({named}), or of this one before it was deleted"
     else:
         who = holder_of(port)
     return PortHeld(
