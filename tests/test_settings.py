@@ -94,3 +94,9 @@ def test_a_broken_config_file_is_refused_by_its_name(tmp_path: Path, content: st
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
     loaded = settings.load(tmp_path, {"LIVE_MEMORY_API_KEY": "dummy-key-1", "ANTHROPIC_API_KEY": "dummy-key-2"})
     assert "dummy-key" not in repr(loaded)
+
+
+def test_a_user_without_a_home_has_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # KeyError, as for a user without an entry
+    assert settings.load(tmp_path, {}).settings.port == 7711
