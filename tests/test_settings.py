@@ -104,3 +104,9 @@ def test_a_compaction_floor_that_is_not_below_the_threshold_is_refused_and_not_w
     assert not (tmp_path / "config.json").exists()
     settings.change_config_file(tmp_path, {"compaction_threshold": "0.5", "compaction_floor": "0.3"})
     assert settings.load(tmp_path, {}).settings.compaction_floor == 0.3
+
+
+def test_a_user_without_a_home_has_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # KeyError, as for a user without an entry
+    assert settings.load(tmp_path, {}).settings.port == 7711

@@ -9,6 +9,7 @@ import os
 import sys
 
 import _client
+from launcher.errors import LaunchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ def user_data(env: Mapping[str, str]) -> str:
 
 
 def home(env: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    return env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")
+    """The user's home folder; LaunchError where there is none: `~` would be a folder in the user's repository."""
+    folder = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")
+    if folder.startswith("~"):
+        raise LaunchError("This user has no home folder; set HOME, or LIVE_MEMORY_DATA_DIR.")
+    return folder
 
 
 def _plugin_folders(parent: str) -> list[str]:

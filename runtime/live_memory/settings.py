@@ -233,7 +233,8 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configurat
         sources[name] = source
     _check_watermarks(values)
     keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    # expanduser, for Path.home() raises where a container's user has no entry and no HOME.
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~"))
     return Configuration(Settings(**values), sources, keys, home)  # type: ignore[arg-type]  # parsed by row
 
 

@@ -115,3 +115,11 @@ def test_a_loop_of_links_is_a_sentence(tmp_path: Path, home: Path) -> None:
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(QuestionError):
         root_of(tmp_path / "a", home)
+
+
+def test_a_folder_that_may_not_be_read_is_a_sentence(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)  # root may read anything
+    with pytest.raises(QuestionError, match="cannot be read by this user"):
+        root_of(tmp_path, home)

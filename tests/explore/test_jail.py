@@ -249,6 +249,16 @@ PATHS = st.one_of(
 )
 
 
+@pytest.mark.parametrize("path", ["loop/../out", "loop/../loop/../out/secret", "detour", "missing/../loop/../out"])
+def test_a_link_that_leads_to_itself_hides_no_way_out(root: Path, tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside").mkdir(exist_ok=True)
+    (root / "loop").symlink_to("loop")
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "detour").symlink_to("loop/../out")
+    with pytest.raises(ToolRefusal, match="outside of the workspace"):
+        resolve(root, path)
+
+
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS, is_absolute=st.booleans())
 def test_no_path_resolves_to_anything_outside(root: Path, tmp_path: Path, path: str, is_absolute: bool) -> None:

@@ -109,3 +109,10 @@ def test_the_plugins_version_is_the_packages() -> None:
     import live_memory
 
     assert paths.plugin_version() == live_memory.__version__
+
+
+def test_no_folder_is_made_up_for_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # KeyError, as for a user without an entry
+    with pytest.raises(LaunchError, match="LIVE_MEMORY_DATA_DIR"):
+        paths.place(None, {"LIVE_MEMORY_PORT": "1"})

@@ -27,6 +27,8 @@ def canonical_root(cwd: str, home: Path, settings: Settings) -> Path:
         raise _refusal(f"{root} is the whole file system: pass the root of the repository you ask about as cwd.")
     if root == real_home:
         raise _refusal(f"{root} is your home folder: pass the root of the repository you ask about as cwd.")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise _refusal(f"{root} cannot be read by this user: change its permissions, or pass another folder as cwd.")
     return root
 
 

@@ -6,6 +6,7 @@ link, so that what was judged is what is read. Opening never waits: pipes, socke
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -21,6 +22,7 @@ from live_memory.explore.secret_files import is_secret_file
 
 MAX_FILE_BYTES = 16 << 20
 MAX_PATH_CHARS = 4096
+MAX_LINK_LOOPS = 8
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -55,7 +57,7 @@ def resolve(root: Path, path: str) -> Path:
     _refuse_odd_names(path)
     wanted = root / path.replace("\\", "/") if os.name == "nt" else root / path
     try:
-        real = Path(os.path.realpath(wanted))
+        real = _end_of_links(wanted)
     except (OSError, ValueError):
         raise ToolRefusal(f"{shown(path)} cannot be looked up.") from None
     inside = _inside(root, real)
@@ -64,6 +66,18 @@ def resolve(root: Path, path: str) -> Path:
     if any(is_git_folder(part) for part in inside.parts) or any(is_git_folder(part) for part in Path(path).parts):
         raise ToolRefusal("Git's own folder is not read; use git_search or get_changed_files.")
     return root / inside
+
+
+def _end_of_links(wanted: Path) -> Path:
+    """Where `wanted` leads. `realpath` gives up at a link that leads to itself and leaves unresolved what comes after it, so
+    it is asked until nothing moves. OSError when that never ends."""
+    real = os.path.realpath(wanted)
+    for _ in range(MAX_LINK_LOOPS):
+        further = os.path.realpath(real)
+        if further == real:
+            return Path(real)
+        real = further
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
 def relative(root: Path, real: Path) -> str:
