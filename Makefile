@@ -34,7 +34,7 @@ fix: setup ## format, and mend what the linter can
 	$(BIN)/ruff check --fix .
 
 e2e: setup ## the real Claude Code CLI, a real llama.cpp server, the MCP conformance suite
-	$(BIN)/python -m pytest -q tests/e2e --override-ini addopts='--import-mode=importlib -p no:cacheprovider --strict-markers'
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --durations=15 tests/e2e --override-ini addopts='--import-mode=importlib -p no:cacheprovider --strict-markers'
 
 bench: setup ## the table of figures and targets
 	$(BIN)/python tests/bench $(ONLY)
