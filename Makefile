@@ -39,8 +39,8 @@ e2e: setup ## the real Claude Code CLI, a real llama.cpp server, the MCP conform
 bench: setup ## the table of figures and targets
 	$(BIN)/python tests/bench $(ONLY)
 
-serve: setup ## a server with the scripted model, no key needed
-	LIVE_MEMORY_PROVIDER=scripted bin/live-memory serve
+serve: setup ## a server with the scripted model: no key, a database of its own under build/, PORT=7712
+	LIVE_MEMORY_PROVIDER=scripted LIVE_MEMORY_DATA_DIR=$(CURDIR)/build/serve LIVE_MEMORY_PORT=$(or $(PORT),7712) bin/live-memory serve
 
 # Written only where it differs: a newer file would make the next chore build .venv anew.
 lock: setup ## write runtime/requirements.lock anew from pyproject.toml

@@ -33,8 +33,31 @@ def env(server: StandIn) -> dict[str, str]:
     return environment(server.data_dir, server.port)
 
 
+def test_stats_begin_with_what_matters_first(env: dict[str, str], server: StandIn) -> None:
+    whole = {
+        **STATS,
+        "model": "claude-haiku-5-5",
+        "why": "ANTHROPIC_API_KEY is set",
+        "cost_today_usd": 0.01,
+        "unpriced_questions": 2,
+        "saved_by_cache_usd": 1.5,
+        "files_known": 7,
+        "files": {"fresh": 6, "stale": 1},
+    }
+    server.routes["GET /stats"] = always(whole)
+    assert run(env, "stats").stdout.splitlines()[:4] == [
+        "claude-haiku-5-5, because ANTHROPIC_API_KEY is set",
+        "window 21% full · 12 questions · 7 files, 1 stale",
+        "$0.01 today · $0.0312 in all · 2 questions without a known price (n/a) · the cache saved $1.50",
+        "",
+    ]
+
+
 def test_stats_are_lines_with_their_units(env: dict[str, str]) -> None:
     assert run(env, "stats").stdout.splitlines() == [
+        "window 21% full · 12 questions",
+        "$0.0312 in all",
+        "",
         "root       /a/repository",
         "questions  12",
         "cost       $0.0312",

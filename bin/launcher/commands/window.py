@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from launcher import paths
 from launcher.commands import facts, options, servers
+from launcher.commands.headline import headline
 from launcher.terminal import printable
 
 STATS_USAGE = "stats [--cwd DIR] [--json]"
@@ -22,7 +23,8 @@ def run_stats(arguments: list[str]) -> int:
     if options.form(parsed) == "json":
         sys.stdout.write(json.dumps(stats) + "\n")
     else:
-        sys.stdout.writelines(printable(line) + "\n" for line in facts.lines(stats))
+        shown = [*headline(stats), "", *facts.lines(stats)]
+        sys.stdout.writelines(printable(line) + "\n" for line in shown)
     return 0
 
 

@@ -1,0 +1,39 @@
+"""What a person wants of `/stats` first, in up to three lines: who answers, how full the window is, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from launcher.commands.trailer import money
+
+
+def headline(stats: Mapping[str, object]) -> Iterator[str]:
+    """The lines; one is left out where the server says nothing for it."""
+    if stats.get("model"):
+        yield f"{stats['model']}, because {stats['why']}" if stats.get("why") else str(stats["model"])
+    window = list(_window(stats))
+    if window:
+        yield " · ".join(window)
+    if "cost_usd" in stats:
+        yield " · ".join(_cost(stats))
+
+
+def _window(stats: Mapping[str, object]) -> Iterator[str]:
+    context, files = stats.get("context"), stats.get("files")
+    if isinstance(context, Mapping) and isinstance(context.get("ratio"), (int, float)):
+        yield f"window {context['ratio']:.0%} full"
+    if "questions" in stats:
+        yield f"{stats['questions']} questions"
+    if isinstance(files, Mapping):
+        yield f"{stats.get('files_known', 0)} files, {files.get('stale', 0)} stale"
+
+
+def _cost(stats: Mapping[str, object]) -> Iterator[str]:
+    """A cost is only as good as the prices: questions without one are counted beside it."""
+    if "cost_today_usd" in stats:
+        yield f"{money(stats['cost_today_usd'])} today"
+    yield f"{money(stats['cost_usd'])} in all"
+    if stats.get("unpriced_questions"):
+        yield f"{stats['unpriced_questions']} questions without a known price (n/a)"
+    if stats.get("saved_by_cache_usd"):
+        yield f"the cache saved {money(stats['saved_by_cache_usd'])}"
