@@ -172,6 +172,21 @@ async def test_a_question_that_runs_out_of_time_returns_the_best_answer_so_far(t
     assert kept == Text("The port is set at server.py:1\n\n[Stopped here: the time was up.]")
 
 
+async def test_the_words_of_a_broken_stream_are_kept_where_no_further_try_brings_any(tmp_path: Path) -> None:
+    broken = ScriptedReply(("The port is set ",), error=Unavailable("The reply broke off."))
+    scene = make_scene(tmp_path, [broken, *[Unavailable("The provider is overloaded.")] * 4])
+    answer = await scene.ask("What does server do?")
+    assert answer.text.startswith(
+        "The port is set\n\n[The model scripted-1 did not answer: The provider is overloaded.]"
+    )
+
+
+async def test_the_words_of_a_broken_stream_give_way_to_a_whole_answer_however_short(tmp_path: Path) -> None:
+    broken = ScriptedReply(("The port is set somewhere, as far as ",), error=Unavailable("The reply broke off."))
+    scene = make_scene(tmp_path, [broken, GROUNDED])
+    assert (await scene.ask("What does server do?")).text == GROUNDED
+
+
 async def test_a_model_that_says_nothing_in_time_leaves_passages(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [ScriptedReply(hold=asyncio.Event())], default_timeout_s=0.2)
     answer = await scene.ask("What does server do?")

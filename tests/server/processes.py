@@ -33,8 +33,14 @@ def listening() -> Iterator[socket.socket]:
         yield sock
 
 
-def start(data_dir: Path, *words: str, descriptors: tuple[int, ...] = (), **settings: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-Es", str(RUNTIME), "--data-dir", str(data_dir), *words]
+def start(
+    data_dir: Path,
+    *words: str,
+    program: tuple[str, ...] = (str(RUNTIME),),
+    descriptors: tuple[int, ...] = (),
+    **settings: str,
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-Es", *program, "--data-dir", str(data_dir), *words]
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(data_dir.parent / "home"),
@@ -46,10 +52,13 @@ def start(data_dir: Path, *words: str, descriptors: tuple[int, ...] = (), **sett
 
 
 @contextmanager
-def serving(data_dir: Path, listener: socket.socket, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A server on `listener`, as the launcher hands it over; killed afterwards if it still runs."""
-    descriptor = listener.fileno()
-    with start(data_dir, "--socket-fd", str(descriptor), descriptors=(descriptor,), **settings) as process:
+def serving(
+    data_dir: Path, listener: socket.socket, program: tuple[str, ...] = (str(RUNTIME),), **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server on `listener`, as the launcher hands it over; killed afterwards if it still runs. `program` is what
+    Python runs as the server."""
+    words = ("--socket-fd", str(listener.fileno()))
+    with start(data_dir, *words, program=program, descriptors=(listener.fileno(),), **settings) as process:
         try:
             yield process
         finally:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,13 +39,15 @@ class WireRequest:
 
 
 class ProviderServer:
-    """Give it replies with `answer`; it keeps what it was asked in `requests`. The last reply is repeated."""
+    """Give it replies with `answer`, of which the last is repeated, or with `answer_by` somebody who makes one of each
+    request, in a thread of its own; it keeps what it was asked in `requests`."""
 
     def __init__(self) -> None:
         self.requests: list[WireRequest] = []
+        self._speaker: Callable[[WireRequest], WireReply] = lambda _request: self._next()
         self._replies: list[WireReply] = []
         self._closing = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http = _Listener(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05})
         self._thread.start()
 
@@ -54,6 +57,9 @@ class ProviderServer:
 
     def answer(self, *replies: WireReply) -> None:
         self._replies = list(replies)
+
+    def answer_by(self, speaker: Callable[[WireRequest], WireReply]) -> None:
+        self._speaker = speaker
 
     def close(self) -> None:
         self._closing.set()
@@ -66,12 +72,17 @@ class ProviderServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a piece on a kept connection waits 40 ms for a delayed ACK
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                provider.requests.append(WireRequest(self.path, headers, json.loads(self.rfile.read(length))))
-                provider._send(self, provider._next())
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    return
+                request = WireRequest(self.path, headers, json.loads(body))
+                provider.requests.append(request)
+                provider._send(self, provider._speaker(request))
 
             def log_message(self, format: str, *arguments: object) -> None:
                 """Say nothing."""
@@ -101,6 +112,13 @@ class ProviderServer:
         else:
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Listener(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may go, or be killed, at any time; say only what else went wrong."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager

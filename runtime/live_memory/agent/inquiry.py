@@ -114,7 +114,12 @@ class Inquiry:
             elif not completion.text.strip():
                 final_asks += 1
                 self._add(Text(prompt_text("empty_reply")))
-            elif rests_on_code and not must_finish and not self.toolbelt.calls and not await rests_on_code(self.text):
+            elif (
+                rests_on_code
+                and not must_finish
+                and not self.toolbelt.calls
+                and not await rests_on_code(completion.text)
+            ):
                 rests_on_code = None
                 self._send_back(completion)
             else:
