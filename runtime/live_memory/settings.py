@@ -155,7 +155,7 @@ class Settings:
     reuse_answers: bool = setting(
         True, "Give the answer of before to a question asked again while no file that it rests on has changed."
     )
-    passive_ingestion: bool = setting(True, "Learn from the files that Claude reads and edits.")
+    passive_ingestion: bool = setting(True, "Learn from the files that `POST /notify` tells of.")
     passive_max_file_bytes: int = setting(
         262144, "The largest file whose text the window takes over without having asked for it.", minimum=0
     )
