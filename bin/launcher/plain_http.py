@@ -19,6 +19,7 @@ from live_memory.server.state import ServerState
 
 HEAD_MAX_BYTES = 65536
 READ_LIMIT_S = 30.0
+WELCOME_TURNS = 10  # a connection that asyncio has accepted is known to us only some turns of the loop later
 
 Result = TypeVar("Result")
 
@@ -58,6 +59,8 @@ class PlainServer:
         """Accept no more (the listener's backlog keeps who comes next), finish within `grace_s`, end the rest."""
         if self._server is not None:
             self._server.close()
+        for _ in range(WELCOME_TURNS):
+            await asyncio.sleep(0)
         if self._connections:
             await asyncio.wait(self._connections, timeout=grace_s)
         for connection in self._connections:

@@ -143,3 +143,17 @@ async def test_while_installing_a_question_for_the_model_is_told_to_come_back(se
     assert status_of(reply) == 503
     assert b"\r\nRetry-After: 1\r\n" in reply
     assert "installing the packages with uv" in str(json_of(reply)["error"])
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_client_that_comes_as_the_server_closes_is_answered_by_it_or_by_its_successor(
+    served: Served, turns: int
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.state.port), timeout=WAIT_S) as client:
+        client.sendall(served.request("GET", "/health"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await served.server.close(WAIT_S)
+        served.server = PlainServer(served.state)
+        await served.server.start(served.listener)
+        assert status_of(await asyncio.to_thread(client.recv, 65536)) == 200
