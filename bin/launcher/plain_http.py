@@ -57,15 +57,24 @@ class PlainServer:
 
     async def close(self, grace_s: float) -> None:
         """Accept no more (the listener's backlog keeps who comes next), finish within `grace_s`, end the rest."""
-        if self._server is not None:
-            self._server.close()
-        for _ in range(WELCOME_TURNS):
-            await asyncio.sleep(0)
+        await self._accept_no_more()
         if self._connections:
             await asyncio.wait(self._connections, timeout=grace_s)
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _accept_no_more(self) -> None:
+        """Stop listening first and close later: what asyncio has accepted needs some turns of the loop to become a
+        connection of ours, and is lost where its server is closed before that."""
+        if self._server is None:
+            return
+        for listener in self._server.sockets:
+            with contextlib.suppress(NotImplementedError):  # Windows: there it is closed and bound again anyway
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+        for _ in range(WELCOME_TURNS):
+            await asyncio.sleep(0)
+        self._server.close()
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.current_task()
