@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from explore.in_process import InProcess
 
-from live_memory.explore import ripgrep
+from live_memory.explore import plain, ripgrep
 from live_memory.explore.child import Bounds, Child
 from live_memory.explore.search import Counts, FileList, Hits, PatternInvalid, PatternUnsupported, Search
 
@@ -206,6 +207,12 @@ def test_a_pattern_that_would_take_for_ever_is_stopped(root: Path, monkeypatch: 
     (root / "b.txt").write_text("a" * 60 + "!\n")
     counts = ripgrep.count(root, Search(r"(a+)+b", timeout_s=1.5))
     assert counts == Counts((("a.txt", 1),), is_whole=False)
+
+
+def test_a_search_whose_starter_was_killed_ends_by_itself(root: Path) -> None:
+    (root / "b.txt").write_text("a" * 60 + "!\n")
+    endless = plain.command("count", Search(r"(a+)+b", timeout_s=0.1), ["."], ())
+    assert subprocess.run(endless, cwd=root, timeout=60, check=False).returncode == -signal.SIGALRM
 
 
 def test_a_ripgrep_that_does_not_start_counts_as_none(root: Path) -> None:

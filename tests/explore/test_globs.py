@@ -90,7 +90,9 @@ def test_no_glob_takes_more_than_a_moment(glob: str) -> None:
         assert not is_named(glob, path)
 
 
-@pytest.mark.parametrize("glob", ["{a,b}" * 9, "{" * 5000, "{" * 300 + "}" * 299, "*[a/]" * 4, "[z-a]", "[a", "a\\", "}", "{a"])
+@pytest.mark.parametrize(
+    "glob", ["{a,b}" * 9, "{" * 5000, "{" * 300 + "}" * 299, "*[a/]" * 4, "[z-a]", "[a", "a\\", "}", "{a"]
+)
 def test_what_is_no_glob_or_stands_for_too_many_is_refused(glob: str) -> None:
     with pytest.raises(GlobInvalid):
         to_regex(glob)
