@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 if not __package__:
@@ -25,6 +26,7 @@ LOOPBACK = "127.0.0.1"
 TOKEN_FILE = "token"  # noqa: S105  # a file's name
 LOG_FILE = Path("logs") / "server.log"
 OLD_LOGS = 4
+MAX_FILES = 4096
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 logger = logging.getLogger("live_memory")
@@ -36,6 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = _arguments(words)
     # Token, settings, database and log are for this user's eyes only, whatever creates them.
     os.umask(0o077)
+    _allow_many_files()
     try:
         configuration = settings.load(arguments.data_dir)
         log_to_file(arguments.data_dir, configuration.settings)
@@ -79,6 +82,19 @@ def log_to_file(data_dir: Path, values: settings.Settings) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logger.setLevel(values.log_level.upper())
     logging.captureWarnings(capture=True)
+
+
+def _allow_many_files() -> None:
+    """macOS allows 256 open files, and each client, search and git takes some."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(MAX_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _serve(arguments: argparse.Namespace, configuration: settings.Configuration) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -157,3 +159,17 @@ def test_the_scripted_model_answers_without_any_key(data_dir: Path, listener: so
 def _is_listening(port: int) -> bool:
     with closing(socket.socket()) as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_it_may_open_more_files_than_a_mac_allows_at_first(data_dir: Path, listener: socket.socket) -> None:
+    descriptor = listener.fileno()
+    command = f"ulimit -Sn 256; exec {shlex.join([sys.executable, '-Es', str(RUNTIME), '--data-dir', str(data_dir)])}"
+    words = ["sh", "-c", f"{command} --socket-fd {descriptor}"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(data_dir), "LIVE_MEMORY_PROVIDER": "passages"}
+    with subprocess.Popen(words, env=environment, pass_fds=(descriptor,)) as process:
+        try:
+            assert exchange(port_of(listener), "GET", "/health", b"", {}).status == 200
+            limits = Path(f"/proc/{process.pid}/limits").read_text()
+            assert int(limits.partition("Max open files")[2].split()[0]) > 256
+        finally:
+            process.terminate()

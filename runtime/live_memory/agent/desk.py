@@ -77,8 +77,7 @@ class QuestionDesk:
         ends the work and commits nothing."""
         asked = Asked(_cleaned(question), self._clock.monotonic_s(), on_progress)
         self._spend.note_client()
-        if self._is_closing:
-            raise QuestionError("draining", "The server is shutting down: ask again in a moment.", status=503)
+        self._refuse_when_closing()
         task = asyncio.current_task()
         assert task is not None
         self._in_flight.add(task)
@@ -116,6 +115,7 @@ class QuestionDesk:
     async def clear(self, cwd: str) -> None:
         """Forget the workspace's window; the next question begins a new one. Accounts stay."""
         workspace = self._workspace(await self._root(cwd))
+        self._refuse_when_closing()  # by now the store may be closed
         workspace.forget()
         logger.info("cleared root=%s", workspace.root)
 
@@ -185,6 +185,10 @@ class QuestionDesk:
             await seat.close()
         self._equipment.threads.close()
         self._store.close()
+
+    def _refuse_when_closing(self) -> None:
+        if self._is_closing:
+            raise QuestionError("draining", "The server is shutting down: ask again in a moment.", status=503)
 
     async def _admitted(self, asked: Asked, workspace: Workspace) -> Answer:
         timeout_s = self._configuration.settings.default_timeout_s
@@ -257,6 +261,7 @@ class QuestionDesk:
 
     async def _root(self, cwd: str) -> Path:
         """The canonical root, looked up in a thread; questions from one folder keep their order of arrival."""
+        self._refuse_when_closing()
         configuration = self._configuration
         door = self._doors.setdefault(cwd, asyncio.Lock())
         try:
