@@ -22,8 +22,8 @@ ALLOWED: dict[str, set[str]] = {
     "store": {"window", "text", "notes", "llm"},
     "explore": {"window", "text"},
     "agent": {"window", "text", "notes", "llm", "store", "explore"},
-    "memory": {"window", "text", "notes", "llm", "store", "explore"},
-    "server": {"agent", "memory", "window", "text", "llm", "store", "explore"},
+    "memory": {"agent", "window", "text", "notes", "llm", "store", "explore"},
+    "server": {"agent", "memory", "window", "text", "notes", "llm", "store", "explore"},
 }
 PURE = {"text", "window", "notes"}
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "sqlite3", "urllib", "http", "threading", "time", "os", "shutil"}

@@ -1,6 +1,6 @@
 """A note: one thing worth keeping, in words, with the files it rests on. Pure.
 
-So far there is one kind, the fact: a sentence about the code that was distilled from a window.
+A fact is a note of one sentence that was distilled from a window; windows know it by its slimmer face, `Fact`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,50 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from live_memory.text.terms import fold
 
+Kind: TypeAlias = Literal[
+    "fact", "decision", "root-cause", "preference", "project", "reference", "session", "state", "concept"
+]
+Status: TypeAlias = Literal["", "open", "done", "superseded", "disputed"]  # empty: knowledge, nothing to be done
+Priority: TypeAlias = Literal["P0", "P1", "P2"]
+# Who wrote it.
+Origin: TypeAlias = Literal["user", "claude", "capture", "dream", "import", "compaction"]
+
+GLOBAL = "global"  # the scope of what holds in every repository
 FACT_ID_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`scope` is a repo id or GLOBAL, the root for a fact; `id` is unique in it. Instants are Unix seconds, `expires_at_s`
+    None never. `sources` maps the files it rests on, relative to the root, to the SHA-256 of what they held when it was
+    verified; `refs` and `supersedes` name other notes by id."""
+
+    scope: str
+    id: str
+    kind: Kind
+    title: str
+    body: str
+    description: str = ""
+    status: Status = ""
+    priority: Priority = "P1"
+    origin: Origin = "user"
+    created_at_s: float = 0.0
+    updated_at_s: float = 0.0
+    verified_at_s: float = 0.0
+    used_at_s: float = 0.0
+    use_count: int = 0
+    expires_at_s: float | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    symbols: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+
+    def is_expired(self, now_s: float) -> bool:
+        return self.expires_at_s is not None and self.expires_at_s <= now_s
 
 
 @dataclass(frozen=True, slots=True)

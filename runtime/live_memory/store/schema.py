@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from live_memory.errors import StoreError
-from live_memory.store.note_schema import NOTES_STEP
+from live_memory.store.note_schema import NOTEBOOK_STEP, NOTES_STEP
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -110,6 +110,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX accounts_by_day ON accounts (day)",
     ),
     ("ALTER TABLE entries ADD COLUMN is_carried INTEGER NOT NULL DEFAULT 0",),
+    NOTEBOOK_STEP,
 )
 
 

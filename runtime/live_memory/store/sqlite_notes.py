@@ -11,24 +11,24 @@ from live_memory.text.terms import terms
 
 CANDIDATES = 8  # for each fact wished: what ranks well may still share too little with the question
 
-KEEP = """INSERT INTO notes (id, root, body, created_at_s, verified_at_s) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (root, id) DO UPDATE SET verified_at_s = excluded.verified_at_s"""
-NUMBER = "SELECT number FROM notes WHERE root = ? AND id = ?"
-FACTS = "SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes WHERE root = ? AND kind = 'fact'"
+KEEP = """INSERT INTO notes (id, scope, body, created_at_s, verified_at_s) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (scope, id) DO UPDATE SET verified_at_s = excluded.verified_at_s"""
+NUMBER = "SELECT number FROM notes WHERE scope = ? AND id = ?"
+FACTS = "SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes WHERE scope = ? AND kind = 'fact'"
 SEARCH = """SELECT notes.number, id, body, created_at_s, verified_at_s, use_count
     FROM note_terms JOIN notes ON notes.number = note_terms.rowid
-    WHERE note_terms MATCH ? AND root = ? AND kind = 'fact' ORDER BY bm25(note_terms), notes.number LIMIT ?"""
+    WHERE note_terms MATCH ? AND scope = ? AND kind = 'fact' ORDER BY bm25(note_terms), notes.number LIMIT ?"""
 SOURCES = """SELECT note, path, sha256, is_changed FROM note_sources
-    WHERE note IN (SELECT number FROM notes WHERE root = ?) ORDER BY note, path"""
+    WHERE note IN (SELECT number FROM notes WHERE scope = ?) ORDER BY note, path"""
 SOURCES_OF_ONE = "SELECT note, path, sha256, is_changed FROM note_sources WHERE note = ? ORDER BY path"
 FRESH_ON_PATH = """SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes
-    WHERE root = ? AND number IN (SELECT note FROM note_sources WHERE path = ? AND sha256 IS NOT ?)
+    WHERE scope = ? AND number IN (SELECT note FROM note_sources WHERE path = ? AND sha256 IS NOT ?)
     AND NOT EXISTS (SELECT 1 FROM note_sources WHERE note = number AND is_changed)
     ORDER BY number"""
 STALE = """SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes
-    WHERE root = ? AND number IN (SELECT note FROM note_sources WHERE is_changed) ORDER BY number"""
+    WHERE scope = ? AND number IN (SELECT note FROM note_sources WHERE is_changed) ORDER BY number"""
 COMPARE = """UPDATE note_sources SET is_changed = sha256 IS NOT ?3
-    WHERE path = ?2 AND note IN (SELECT number FROM notes WHERE root = ?1)"""
+    WHERE path = ?2 AND note IN (SELECT number FROM notes WHERE scope = ?1)"""
 
 NoteRow = tuple[int, str, str, float, float, int]
 SourceRow = tuple[int, str, str, int]
@@ -83,7 +83,7 @@ class SqliteNotes:
     def count_use(self, root: str, facts: Iterable[Fact]) -> None:
         keys = [(storable(root), fact.id) for fact in facts]
         if keys:
-            count = "UPDATE notes SET use_count = use_count + 1 WHERE root = ? AND id = ?"
+            count = "UPDATE notes SET use_count = use_count + 1 WHERE scope = ? AND id = ?"
             self._database.write(lambda: self._database.executemany(count, keys))
 
     def stale(self, root: str) -> tuple[Fact, ...]:
@@ -106,8 +106,8 @@ class SqliteNotes:
     def delete(self, root: str) -> None:
         """As `forget`, inside a transaction of the caller."""
         key = (storable(root),)
-        self._database.execute("DELETE FROM note_terms WHERE rowid IN (SELECT number FROM notes WHERE root = ?)", key)
-        self._database.execute("DELETE FROM notes WHERE root = ?", key)
+        self._database.execute("DELETE FROM note_terms WHERE rowid IN (SELECT number FROM notes WHERE scope = ?)", key)
+        self._database.execute("DELETE FROM notes WHERE scope = ?", key)
 
     def _with_sources(self, rows: Iterable[NoteRow]) -> tuple[Fact, ...]:
         return tuple(_fact(row, self._database.execute(SOURCES_OF_ONE, (row[0],)).fetchall()) for row in rows)

@@ -1,0 +1,28 @@
+"""A note as somebody wishes to have it kept: checked for shape, not yet given an id, an age or a neighbour. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from live_memory.notes.note import Kind, Origin, Priority, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`id` names the note to update, or the one to make; empty makes one from the title. `status` None keeps what an updated
+    note has. `priority` empty goes by the kind. `scope` empty is the repository's, else GLOBAL. `files` are paths relative
+    to the root that it rests on, beside those that its words name."""
+
+    title: str
+    body: str
+    id: str = ""
+    kind: Kind = "project"
+    description: str = ""
+    refs: tuple[str, ...] = ()
+    status: Status | None = None
+    supersedes: tuple[str, ...] = ()
+    priority: Priority | str = ""
+    scope: str = ""
+    origin: Origin = "claude"
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
