@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from live_memory.text.fencing import defused, fenced, one_line
 
+UNSEEN = r"[\s\u200b]*"
+MARKED = rf"[<\uff1c](?=\\+(?:{UNSEEN}(?:/{UNSEEN})?file(?![\w-])|\|im_end\|>))|\[(?=\\+INST\])"
 PIECES = st.lists(
     st.sampled_from(
-        ["<", "\uff1c", "/", " ", "\n", "\u200b", "file", "FILE", ">", '"', "|", "im_end", "[INST]", "\0", "x"]
+        ["<", "\uff1c", "/", " ", "\n", "\u200b", "file", "FILE", ">", '"', "|", "im_end", "[INST]", "\0", "x", "\\"]
     ),
     max_size=30,
 ).map("".join)
@@ -75,4 +77,6 @@ def test_whatever_stands_in_a_fence_there_is_one_end_and_it_is_the_last_line(tex
     assert len(re.findall(r"[<\uff1c][\s\u200b]*/?[\s\u200b]*file(?![\w-])", whole, re.IGNORECASE)) == 2
     assert whole.endswith("\n</file>")
     assert whole.count("\n") == text.count("\n") + 2
-    assert defused("file", defused("file", text)) == defused("file", text)
+    inside = whole.removeprefix("<file>\n").removesuffix("\n</file>")
+    read_back = re.sub(rf"({MARKED})\\", r"\1", inside, flags=re.IGNORECASE)
+    assert read_back == text.replace("\0", "\ufffd")

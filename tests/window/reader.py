@@ -39,14 +39,19 @@ class Reader:
         for path, numbered, _remark in FILE.findall(text):
             lines = numbered.split("\n") if numbered else []
             assert [line.partition("\t")[0] for line in lines] == [str(n) for n in range(1, len(lines) + 1)]
-            self.lines[path] = [line.partition("\t")[2] for line in lines]
+            self.lines[path] = [read_back("file", line.partition("\t")[2]) for line in lines]
             self.states[path] = "fresh"
         for path, hunks in DIFF.findall(text):
-            self.lines[path] = patched(self.lines[path], hunks)
+            self.lines[path] = patched(self.lines[path], read_back("diff", hunks))
             self.states[path] = "fresh"
         for pattern, state in NOTICES:
             for listed in re.findall(pattern, text):
                 self.states.update(dict.fromkeys(listed.split(", "), state))
+
+
+def read_back(tag: str, text: str) -> str:
+    """What stood in a fence before its tags were defused."""
+    return re.sub(rf"<\\(?=\\*/?{tag}\b)", "<", text)
 
 
 def patched(source: list[str], hunks: str) -> list[str]:

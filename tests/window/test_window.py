@@ -110,5 +110,5 @@ def test_the_newest_entries_that_fit_stay(answers: list[str], max_tokens: int) -
 
 
 def test_an_empty_frozen_block_is_not_sent() -> None:
-    assert prompt_of(Window("tree"), "q").system == ("You are the memory.\n\ntree",)
-    assert prompt_of(Window("tree", "frozen"), "q").system == ("You are the memory.\n\ntree", "frozen")
+    assert prompt_of(Window("tree"), "q").system == ("You are the memory.\n\n<tree>\ntree\n</tree>",)
+    assert prompt_of(Window("tree", "frozen"), "q").system == ("You are the memory.\n\n<tree>\ntree\n</tree>", "frozen")

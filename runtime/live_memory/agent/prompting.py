@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from live_memory.notes import ledger
 from live_memory.notes.note import Fact
+from live_memory.text.fencing import fenced
 from live_memory.window.messages import ToolSpec
 from live_memory.window.prompt import fixed_tokens
 from live_memory.window.window import Window
@@ -18,7 +19,6 @@ PromptName: TypeAlias = Literal[
     "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts"
 ]
 FOLDER = Path(__file__).with_name("prompts")
-FENCE_END = "</passages>"
 STALE_MARK = "(possibly out of date: its file has changed since)"
 
 
@@ -35,7 +35,7 @@ def render_hints(timeout_s: float, max_answer_tokens: int, facts: Sequence[Fact]
     if facts:
         hints.append(prompt_text("facts").replace("{facts}", ledger.fenced(_marked(fact) for fact in facts)))
     if passages:
-        hints.append(prompt_text("passages").replace("{passages}", passages.replace(FENCE_END, "<\\/passages>")))
+        hints.append(prompt_text("passages").replace("{passages}", fenced("passages", passages)))
     return "\n\n".join(hints)
 
 

@@ -19,9 +19,10 @@ from live_memory.errors import ModelError
 from live_memory.llm.base import BadReply, Completion, CompletionRequest, PromptTooLong, StopReason
 from live_memory.llm.retry import complete_with_retry
 from live_memory.store.base import Account
+from live_memory.text.directives import is_directive
+from live_memory.text.fencing import fenced
 from live_memory.text.secrets import redact
 from live_memory.text.tokens import estimate_tokens, truncate_to_tokens
-from live_memory.window.frozen import fenced
 from live_memory.window.messages import Prompt, Text, Turn
 
 logger = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class Material:
     text: str
 
     def rendered(self) -> str:
-        return fenced("material", self.name, self.text)
+        return fenced("material", self.text, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +177,13 @@ def halved(transcript: Transcript) -> tuple[Transcript, ...]:
 
 
 def fact_lines(text: str, stop_reason: StopReason) -> list[str]:
-    """The facts of a reply, one a line, secrets taken out; of a reply that was cut, the last line is not one."""
+    """The facts of a reply, one a line, secrets taken out and without what only tells a reader what to do; of a reply that
+    was cut, the last line is not one."""
     lines = text.strip().splitlines()
     if stop_reason == "max_tokens":
         lines = lines[:-1]
     stripped = (MARKER.sub("", line.strip()).strip() for line in lines)
-    return [redact(line[:MAX_FACT_CHARS]) for line in stripped if _is_fact(line)]
+    return [redact(line)[:MAX_FACT_CHARS] for line in stripped if _is_fact(line) and not is_directive(line)]
 
 
 def _is_fact(line: str) -> bool:

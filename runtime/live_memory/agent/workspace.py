@@ -139,8 +139,8 @@ class Workspace:
     def _doubt(self, window: Window) -> tuple[Delta, ...]:
         """A word about the facts in the frozen block whose files have changed, as far as it was not said before."""
         stale = ledger.doubtful(window.ledger, self.notes.stale(self.key))
-        said = [entry.text for entry in window.history.entries if isinstance(entry, Delta)]
-        new = [fact for fact in stale if not any(fact.text in text for text in said)]
+        said = "\n".join(entry.text for entry in window.history.entries if isinstance(entry, Delta))
+        new = ledger.missing(said, stale)
         return (Delta(0, f"{DOUBT}\n{ledger.fenced(new)}", ()),) if new else ()
 
     def _ledger_as_of_now(self, window: Window) -> str:

@@ -9,14 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from live_memory.notes.note import Fact
+from live_memory.text import fencing
 from live_memory.text.tokens import estimate_tokens
 
 HEADING = "## Accumulated knowledge (durable facts, distilled from what this conversation held before)"
 STALE_HEADING = (
     "## \u26a0 Possibly out of date (the files these facts came from have changed since: check before you rely on them)"
 )
-FENCE, FENCE_END = "<facts>", "</facts>"
-FRAME_TOKENS = estimate_tokens(f"{HEADING}\n{FENCE}\n{FENCE_END}\n\n{STALE_HEADING}\n{FENCE}\n{FENCE_END}\n")
+TAG = "facts"
+FRAME_TOKENS = sum(estimate_tokens(f"{heading}\n{fencing.fenced(TAG, '')}\n") for heading in (HEADING, STALE_HEADING))
 
 
 def select(facts: Iterable[Fact], max_tokens: int) -> tuple[Fact, ...]:
@@ -56,7 +57,7 @@ def doubtful(rendered: str, stale: Iterable[Fact]) -> tuple[Fact, ...]:
 
 def fenced(facts: Iterable[Fact]) -> str:
     """The facts as lines between tags, without a heading."""
-    return "\n".join((FENCE, *(_line(fact) for fact in facts), FENCE_END))
+    return fencing.fenced(TAG, "\n".join(f"- {fact.text}" for fact in facts))
 
 
 def _section(heading: str, facts: Sequence[Fact]) -> str:
@@ -64,7 +65,8 @@ def _section(heading: str, facts: Sequence[Fact]) -> str:
 
 
 def _line(fact: Fact) -> str:
-    return "- " + fact.text.replace(FENCE_END, "<\\/facts>")
+    """The fact as it stands in a rendered ledger."""
+    return fencing.defused(TAG, f"- {fact.text}")
 
 
 def _best_first(facts: Iterable[Fact]) -> list[Fact]:

@@ -12,7 +12,7 @@ from functools import cache
 _OPEN = "[<\uff1c\ufe64\u2039\u3008]"
 _UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]*+"
 # The marks by which chat templates tell who speaks: a server that renders a template reads them inside of text as well.
-_TURN_MARK = re.compile(r"<(?=[|\uff5c][\w\u2581]{1,40}[|\uff5c]>|(?:start|end)_of_turn>)|\[(?=/?INST\])")
+_TURN_MARK = re.compile(r"<(?=\\*[|\uff5c][\w\u2581]{1,40}[|\uff5c]>|\\*(?:start|end)_of_turn>)|\[(?=\\*/?INST\])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST = "\ufffd"
 
@@ -25,7 +25,8 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
 
 def defused(tag: str, text: str) -> str:
     """`text` as it stands in a fence of this tag: no tag of that name, no chat template's mark and no control character is
-    left as such, every other character and every line is as it was. Doing it twice changes nothing more."""
+    left as such: a backslash stands after its first sign. Every other character and every line is as it was, and whoever
+    takes that backslash out again has the text."""
     safe = _tag_pattern(tag).sub(r"\g<0>\\", text)
     return _CONTROL.sub(_LOST, _TURN_MARK.sub(r"\g<0>\\", safe))
 
@@ -43,4 +44,4 @@ def _attribute(tag: str, value: str) -> str:
 @cache
 def _tag_pattern(tag: str) -> re.Pattern[str]:
     """The sign before a tag of this name, opening or closing, however it is spelled."""
-    return re.compile(rf"{_OPEN}(?={_UNSEEN}(?:/{_UNSEEN})?{re.escape(tag)}(?![\w-]))", re.IGNORECASE)
+    return re.compile(rf"{_OPEN}(?=\\*{_UNSEEN}(?:/{_UNSEEN})?{re.escape(tag)}(?![\w-]))", re.IGNORECASE)

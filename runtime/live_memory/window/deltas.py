@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from live_memory.text.fencing import fenced, one_line
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.files import FileContext, Observation
-from live_memory.window.frozen import fenced, file_text, lines_of, one_line
+from live_memory.window.frozen import file_text, lines_of
 from live_memory.window.window import Delta, Window
 
 DIFF_RATIO = 0.5  # of the whole text; a diff above it is no easier to read and hardly cheaper
@@ -114,7 +115,7 @@ def _file_delta(seen: Observation, held: FileContext | None) -> Delta | None:
         text = f"[Observation] {path} changed ({count} since the last question). Its text now:\n"
         return Delta(0, text + file_text(seen.path, seen.text), (seen.path,))
     text = f"[Observation] {path} changed ({count} since the last question), against its text above:\n"
-    return Delta(0, text + fenced("diff", seen.path, changed), (seen.path,))
+    return Delta(0, text + fenced("diff", changed, path=seen.path), (seen.path,))
 
 
 def _taken_over(seen: Observation) -> FileContext:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from live_memory.text.fencing import fenced
 from live_memory.text.tokens import estimate_tokens, size_of
 from live_memory.window.messages import Prompt, Text, ToolCall, ToolSpec, Turn
 from live_memory.window.window import TURN_OVERHEAD_TOKENS, Window
@@ -21,8 +23,13 @@ def build_prompt(instructions: str, window: Window, tools: tuple[ToolSpec, ...],
 
 
 def system_texts(instructions: str, window: Window) -> tuple[str, ...]:
-    stable = f"{instructions}\n\n{window.tree}" if window.tree else instructions
+    stable = f"{instructions}\n\n{_fenced_tree(window.tree)}" if window.tree else instructions
     return (stable, window.frozen) if window.frozen else (stable,)
+
+
+@lru_cache(maxsize=64)  # each question asks for it several times
+def _fenced_tree(tree: str) -> str:
+    return fenced("tree", tree)
 
 
 def trailing_turn(question: str, hints: str) -> Turn:

@@ -7,26 +7,31 @@ replaced by one line, oldest round first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from live_memory.text.fencing import fenced
 from live_memory.text.tokens import estimate_tokens, truncate_to_tokens
 from live_memory.window.messages import Block, Text, ToolCall, ToolResult, Turn
 from live_memory.window.window import TURN_OVERHEAD_TOKENS
 
+TAG = "tool_response"  # as chat templates that have no turn for it write one
+FENCE_TOKENS = estimate_tokens(fenced(TAG, ""))
 STUB_MAX_TOKENS = 60  # results shorter than this stay: a stub would be no smaller
 TARGET_RATIO = 0.5  # of the room, once it is short: each stub changes the prompt and costs the provider's cache
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the model said and asked for, and what it was given for it."""
+    """What the model said and asked for, and what it was given for it. `turns` is both as prompts carry them: what a tool
+    brought back stands in a fence, for not every provider keeps it apart from what is said."""
 
     said: Turn
     given: Turn
+    turns: tuple[Turn, Turn] = field(init=False, repr=False)
 
-    @property
-    def turns(self) -> tuple[Turn, Turn]:
-        return (self.said, self.given)
+    def __post_init__(self) -> None:
+        blocks = tuple(_fenced(block) for block in self.given.blocks)
+        object.__setattr__(self, "turns", (self.said, replace(self.given, blocks=blocks)))
 
 
 def turns_tokens(turns: Sequence[Turn]) -> int:
@@ -67,6 +72,13 @@ def cut_text(text: str, max_tokens: int) -> str:
     return truncate_to_tokens(text, max(0, max_tokens - estimate_tokens(note))) + note
 
 
+def _fenced(block: Block) -> Block:
+    """A tool's result between tags; a refusal is a sentence of ours, and stands by itself."""
+    if not isinstance(block, ToolResult) or block.is_error:
+        return block
+    return replace(block, text=fenced(TAG, block.text))
+
+
 def _stubbed(each: Round) -> Round:
     names = {block.id: block.name for block in each.said.blocks if isinstance(block, ToolCall)}
     blocks = tuple(_stub(block, names) if isinstance(block, ToolResult) else block for block in each.given.blocks)
@@ -89,7 +101,7 @@ def _cut(each: Round, room_tokens: int) -> Round:
     others = turns_tokens((each.said,)) + sum(
         block_tokens(block) for block in each.given.blocks if isinstance(block, Text)
     )
-    overhead = TURN_OVERHEAD_TOKENS * (1 + len(results))
+    overhead = TURN_OVERHEAD_TOKENS + (TURN_OVERHEAD_TOKENS + FENCE_TOKENS) * len(results)
     share = max(STUB_MAX_TOKENS, (room_tokens - others - overhead) // len(results))
     blocks = tuple(
         replace(block, text=cut_text(block.text, share)) if isinstance(block, ToolResult) else block
