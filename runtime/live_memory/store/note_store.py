@@ -63,6 +63,17 @@ class Candidate:
     length_terms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the notes of some scopes hold: how many notes and terms there are, how many notes hold a term (0 for none), and
+    by a beginning the terms that begin so, the commonest first, with how many notes hold them."""
+
+    notes: int
+    length_terms: int
+    frequencies: Mapping[str, int]
+    relatives: Mapping[str, Mapping[str, int]]
+
+
 class NoteStore(Protocol):
     """Notes by scope. A write keeps the note, its edges, its index entry and its log entry, or nothing."""
 
@@ -79,6 +90,16 @@ class NoteStore(Protocol):
         ...
 
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int: ...
+
+    def candidates(
+        self, scopes: Sequence[str], terms: Sequence[str], limit: int, sieve: Sieve = EVERYTHING
+    ) -> tuple[Candidate, ...]:
+        """The notes of `scopes` that pass and hold some of `terms`, the best by a rough ranking first."""
+        ...
+
+    def vocabulary(self, scopes: Sequence[str], terms: Iterable[str], beginnings: Iterable[str] = ()) -> Vocabulary:
+        """What the notes of `scopes` say about `terms`, and which of their terms begin with `beginnings`."""
+        ...
 
     def backlinks(self, scopes: Sequence[str], ids: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Id → the ids of the notes in `scopes` that name it in `refs` or `supersedes`, sorted."""

@@ -1,0 +1,202 @@
+"""The index of the notes: which of them hold a term, how often, and how many do in a scope.
+
+Every term is kept under the number of its scope (`7:auth`), so that a question meets the postings of its own scopes only,
+and counts of documents are those of the scope. Calls run inside a transaction of the caller. It knows no ranking but a
+rough one: what comes back is to be ranked by notes/ranking.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from live_memory.notes.columns import Columns, columns_of
+from live_memory.notes.note import Note
+from live_memory.store.database import Database, Parameters, storable
+from live_memory.store.note_store import Vocabulary
+
+MAX_BODY_TERMS = 4096  # what stands further down in a long note is not found
+MAX_POSTINGS = 16_000  # that one question ranks: a millisecond for 2,000
+MAX_RELATIVES = 64  # of one beginning
+LAST = "\U0010ffff"
+
+# Weighted as notes/ranking.py does.
+SEARCH = """SELECT note_index.rowid, note_index.title, note_index.description, note_index.body
+    FROM note_index {join} WHERE note_index MATCH ? {where} ORDER BY bm25(note_index, 2, 1.5, 1), note_index.rowid LIMIT ?"""
+JOIN = "JOIN notes ON notes.number = note_index.rowid"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a question looks for: notes of `scopes` that hold any of `terms`."""
+
+    scopes: Sequence[str]
+    terms: Sequence[str]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A note by its number: how often each wanted term stands in its title, description and body."""
+
+    number: int
+    counts: Mapping[str, tuple[int, int, int]]
+    length_terms: int
+
+
+class NoteIndex:
+    """The index over a database that somebody else owns; a note is known to it by its row's number."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, number: int, note: Note) -> None:
+        """Index a note, or index it anew."""
+        self.put_columns(number, note.scope, columns_of(note))
+
+    def put_columns(self, number: int, scope: str, columns: Columns) -> None:
+        self.remove(number)
+        prefix, row = self._prefix(scope), columns.cut(MAX_BODY_TERMS)
+        texts = [storable(" ".join(prefix + term for term in terms)) for terms in row]
+        insert = "INSERT INTO note_index (rowid, title, description, body) VALUES (?, ?, ?, ?)"
+        self._database.execute(insert, (number, *texts))
+        self._count(prefix, 1, sum(map(len, row)))
+
+    def remove(self, *numbers: int) -> None:
+        """Forget these notes; one that is not indexed is passed over."""
+        for number in numbers:
+            read = "SELECT title, description, body FROM note_index WHERE rowid = ?"
+            row = self._database.execute(read, (number,)).fetchone()
+            if row is None:
+                continue
+            terms = " ".join(row).split()
+            self._database.execute("DELETE FROM note_index WHERE rowid = ?", (number,))
+            if terms:
+                self._count(terms[0].partition(":")[0] + ":", -1, -len(terms))
+
+    def candidates(self, wanted: Wanted, where: str = "", parameters: Parameters = ()) -> tuple[Found, ...]:
+        """The notes that hold the rarer of the wanted terms, the best by a rough ranking first. `where` is a condition on
+        the table `notes`. Terms so common that ranking all their notes would take long only count, they do not find."""
+        prefixes = self._prefixes(wanted.scopes)
+        driving = self._driving(prefixes, wanted.terms)
+        if not driving:
+            return ()
+        statement = SEARCH.format(join=JOIN if where else "", where=f"AND ({where})" if where else "")
+        match = " OR ".join(f'"{storable(term)}"' for term in driving)  # no term holds a quote
+        rows = self._database.execute(statement, (match, *parameters, wanted.limit)).fetchall()
+        keys = {storable(prefix + term): term for prefix in prefixes for term in wanted.terms}
+        return tuple(_found(row, keys) for row in rows)
+
+    def vocabulary(self, scopes: Sequence[str], terms: Iterable[str], beginnings: Iterable[str] = ()) -> Vocabulary:
+        """What the notes of `scopes` say about `terms`, and which terms of theirs begin with `beginnings`."""
+        prefixes = self._prefixes(scopes)
+        frequencies: Counter[str] = Counter()
+        for term in dict.fromkeys(terms):
+            frequencies[term] = sum(self._frequency(prefix + term) for prefix in prefixes)
+        relatives: dict[str, dict[str, int]] = {}
+        for beginning in dict.fromkeys(beginnings):
+            found: Counter[str] = Counter()
+            for prefix in prefixes:
+                found.update(self._beginning_with(prefix, beginning))
+            relatives[beginning] = dict(found.most_common(MAX_RELATIVES))
+        notes, length = (sum(column) for column in zip((0, 0), *prefixes.values(), strict=True))
+        return Vocabulary(notes, length, frequencies, relatives)
+
+    def _driving(self, prefixes: Iterable[str], terms: Iterable[str]) -> list[str]:
+        """The rarest terms whose postings can be ranked in time; at least one that has any."""
+        keys = [prefix + term for prefix in prefixes for term in dict.fromkeys(terms)]
+        ranked = sorted((count, key) for key in keys if (count := self._frequency(key)))
+        driving: list[str] = []
+        postings = 0
+        for count, key in ranked:
+            postings += count
+            if driving and postings > MAX_POSTINGS:
+                break
+            driving.append(key)
+        return driving
+
+    def _frequency(self, key: str) -> int:
+        row = self._database.execute("SELECT doc FROM note_vocabulary WHERE term = ?", (storable(key),)).fetchone()
+        return int(row[0]) if row else 0
+
+    def _beginning_with(self, prefix: str, beginning: str) -> Iterator[tuple[str, int]]:
+        between = "SELECT term, doc FROM note_vocabulary WHERE term >= ? AND term < ?"
+        key = storable(prefix + beginning)
+        for term, count in self._database.execute(between, (key, key + LAST)):
+            yield term.partition(":")[2], count
+
+    def _prefixes(self, scopes: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """The prefix of each scope that holds notes → how many, and how many terms."""
+        prefixes: dict[str, tuple[int, int]] = {}
+        for scope in dict.fromkeys(scopes):
+            read = "SELECT number, notes, terms FROM note_scopes WHERE scope = ? AND notes > 0"
+            for number, notes, terms in self._database.execute(read, (storable(scope),)):
+                prefixes[f"{number}:"] = (notes, terms)
+        return prefixes
+
+    def _prefix(self, scope: str) -> str:
+        self._database.execute("INSERT OR IGNORE INTO note_scopes (scope) VALUES (?)", (storable(scope),))
+        read = "SELECT number FROM note_scopes WHERE scope = ?"
+        return f"{self._database.execute(read, (storable(scope),)).fetchone()[0]}:"
+
+    def _count(self, prefix: str, notes: int, terms: int) -> None:
+        add = "UPDATE note_scopes SET notes = notes + ?, terms = terms + ? WHERE number = ?"
+        self._database.execute(add, (notes, terms, int(prefix[:-1])))
+
+
+def _found(row: tuple[int, str, str, str], keys: Mapping[str, str]) -> Found:
+    number, *texts = row
+    counts: dict[str, list[int]] = {}
+    length = 0
+    for column, text in enumerate(texts):
+        held = text.split(" ") if text else []
+        length += len(held)
+        for key in held:
+            if key in keys:
+                counts.setdefault(keys[key], [0, 0, 0])[column] += 1
+    return Found(number, {term: (c[0], c[1], c[2]) for term, c in counts.items()}, length)
+
+
+@dataclass(slots=True)
+class InMemoryNoteIndex:
+    """The same over dictionaries."""
+
+    _entries: dict[int, tuple[str, tuple[list[str], list[str], list[str]]]] = field(default_factory=dict)
+
+    def put(self, number: int, note: Note) -> None:
+        self._entries[number] = (note.scope, columns_of(note).cut(MAX_BODY_TERMS))
+
+    def remove(self, *numbers: int) -> None:
+        for number in numbers:
+            self._entries.pop(number, None)
+
+    def candidates(self, wanted: Wanted, passes: frozenset[int] | None = None) -> tuple[Found, ...]:
+        """As the other's; `passes` are the numbers of the notes that may be found, None all."""
+        known = {term: term for term in wanted.terms}
+        found = [
+            _found((number, *map(" ".join, columns)), known)
+            for number, (scope, columns) in self._entries.items()
+            if scope in wanted.scopes and (passes is None or number in passes)
+        ]
+        rare = self.vocabulary(wanted.scopes, wanted.terms).frequencies
+        weight = {one.number: sum(sum(c) / rare[term] for term, c in one.counts.items()) for one in found}
+        ranked = sorted((one for one in found if one.counts), key=lambda one: (-weight[one.number], one.number))
+        return tuple(ranked[: wanted.limit])
+
+    def vocabulary(self, scopes: Sequence[str], terms: Iterable[str], beginnings: Iterable[str] = ()) -> Vocabulary:
+        held: Counter[str] = Counter()
+        notes = length = 0
+        for scope, columns in self._entries.values():
+            words = [term for column in columns for term in column]
+            if scope in scopes and words:
+                notes, length = notes + 1, length + len(words)
+                held.update(set(words))
+        frequencies = Counter({term: held[term] for term in terms})
+        relatives = {
+            beginning: dict(
+                Counter({t: n for t, n in held.items() if t.startswith(beginning)}).most_common(MAX_RELATIVES)
+            )
+            for beginning in beginnings
+        }
+        return Vocabulary(notes, length, frequencies, relatives)
