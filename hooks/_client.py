@@ -18,6 +18,7 @@ TOKEN_FILE = "token"  # noqa: S105  # a file's name
 RECORD_FILE = "server.json"
 RECEIVE_BYTES = 65536
 MAX_REPLY_BYTES = 1 << 25  # above any answer of ours; whoever else holds the port may send for ever
+UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 START_FIELD = 19  # of /proc/<pid>/stat, counted after the program's name: field 22, the start in clock ticks
 
 
@@ -110,6 +111,11 @@ def linux_start(pid: int) -> str:
     return "" if fields[0] in "ZX" else boot + "-" + fields[START_FIELD]
 
 
+def quoted(text: str) -> str:
+    """`text` as a value in a path's query; urllib would cost more than the whole request."""
+    return "".join(chr(byte) if byte in UNRESERVED else "%%%02X" % byte for byte in os.fsencode(text))
+
+
 def call(
     address: Address, method: str, path: str, body: object = None, timeout_s: float = 1.0
 ) -> tuple[int, dict[str, object]]:
@@ -133,6 +139,7 @@ def fetch(address: Address, method: str, path: str, body: object = None, timeout
     try:
         connection.settimeout(timeout_s)
         connection.connect((LOOPBACK, address.port))
+        connection.settimeout(max(0.001, deadline_s - time.monotonic()))
         connection.sendall(_request_bytes(address, method, path, body))
         return _receive(connection, deadline_s)
     except ConnectionRefusedError:

@@ -6,10 +6,9 @@ Claude Code runs `headersHelper` when it connects, not before a call: a server t
 from __future__ import annotations
 
 import os
-import sys
 
 import _client
-import _quick
+import _event
 import _server
 
 START_WAIT_S = 10
@@ -50,23 +49,24 @@ def bring_server_up(folder: str) -> None:
     _server.Start(folder, port, [remedy, "--wait", str(wait_s)]).has_ended(wait_s + 1)
 
 
-def permission(event: object) -> dict[str, object]:
-    """The hook's answer: allow, with `cwd` filled in where the model left it out or wrote a relative one."""
+def permission(event: dict[str, object]) -> dict[str, object]:
+    """The hook's answer: allow, with `cwd` filled in where the model left it out or wrote a relative one. TypeError for
+    a call that is none."""
     answer: dict[str, object] = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
-    told = event if isinstance(event, dict) else {}
-    asked = told.get("tool_input")
-    arguments = asked if isinstance(asked, dict) else {}
+    arguments = event.get("tool_input")
+    if not isinstance(arguments, dict):
+        raise TypeError("the call has no arguments")
     cwd = arguments.get("cwd")
-    session_cwd = told.get("cwd")
-    if session_cwd and not (isinstance(cwd, str) and os.path.isabs(cwd)):
+    session_cwd = event.get("cwd")
+    if isinstance(session_cwd, str) and session_cwd and not (isinstance(cwd, str) and os.path.isabs(cwd)):
         answer["updatedInput"] = {**arguments, "cwd": session_cwd}
     return {"hookSpecificOutput": answer}
 
 
 if __name__ == "__main__":
-    answer = _quick.render(permission(_quick.parse(sys.stdin.buffer.read().decode())))
-    try:
-        if _client.data_dir():
-            bring_server_up(_client.data_dir())
-    finally:
-        sys.stdout.write(answer)
+    with _event.harmless:
+        allowed = permission(_event.told())
+        with _event.harmless:
+            if _client.data_dir():
+                bring_server_up(_client.data_dir())
+        _event.answer(allowed)

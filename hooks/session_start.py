@@ -1,15 +1,17 @@
 """The SessionStart hook, the backstop of `headersHelper`: writes the plugin's options down, starts a server where none
 answers, and tells the user in one line what keeps Live Memory from working.
 
-It never shows the token: what needs that is left to the launcher, which asks for proof first.
+Of a server that answers it brings the table of contents of the notes, and the files to watch. Whoever answers at the port
+is shown no token: that goes to the server of the pid record alone.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import time
 
 import _client
+import _event
 import _quick
 import _server
 
@@ -18,13 +20,39 @@ OPTION_PREFIX = "CLAUDE_PLUGIN_OPTION_"
 USER_CONFIG_FILE = "user-config.json"
 WATCHES, WATCH_S = 3, 0.1  # each with a probe of 0.2 s; only where nothing has run yet, or the last start failed
 LINE_CHARS = 300
+MAX_WATCHED = 500
 
 
-def main() -> str:
-    """The line for the user; empty when all is well."""
+def main(event: dict[str, object]) -> dict[str, object]:
+    """The hook's answer; empty when there is nothing to say."""
     folder = _client.data_dir()
     if not folder:
-        return ""
+        return {}
+    started_s = time.monotonic()
+    line = welcome(folder)
+    answer: dict[str, object] = {"systemMessage": " ".join(line.split())[:LINE_CHARS]} if line else {}
+    with _event.harmless:
+        given = equipment(event, _event.Wire(_event.WIRE_LIMIT_S - (time.monotonic() - started_s)))
+        if given:
+            answer["hookSpecificOutput"] = {"hookEventName": "SessionStart", **given}
+    return answer
+
+
+def equipment(event: dict[str, object], wire: _event.Wire) -> dict[str, object]:
+    """What a session begins with: the table of contents of the notes, and the files that the window holds, to be watched."""
+    where = "?cwd=" + _client.quoted(_event.text(event, "cwd"))
+    table = wire.get("/toc" + where + "&source=" + _client.quoted(str(event.get("source", ""))))
+    given = _event.add_context("SessionStart", table.get("context"))
+    held = wire.get("/watch" + where).get("paths")
+    paths = [path for path in held if isinstance(path, str) and os.path.isabs(path)] if isinstance(held, list) else []
+    if paths:
+        given["watchPaths"] = paths[:MAX_WATCHED]
+    _event.report(event, "session-start", wire)
+    return given
+
+
+def welcome(folder: str) -> str:
+    """The line for the user; empty when all is well."""
     options = plugin_options()
     try:
         os.makedirs(os.path.join(folder, "logs"), mode=0o700, exist_ok=True)
@@ -98,6 +126,5 @@ def watch(folder: str, port: int, start: _server.Start) -> str:
 
 
 if __name__ == "__main__":
-    line = main()
-    if line:
-        sys.stdout.write(_quick.render({"systemMessage": " ".join(line.split())[:LINE_CHARS]}))
+    with _event.harmless:
+        _event.answer(main(_event.told()))

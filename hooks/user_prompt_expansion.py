@@ -8,18 +8,18 @@ from __future__ import annotations
 import os
 import sys
 
-import _quick
+import _event
 
-LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "live-memory")
-COMMANDS = ("stats", "config", "doctor", "reset", "empty")
+PLUGIN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LAUNCHER = os.path.join(PLUGIN, "bin", "live-memory")
 LIMIT_S = 110  # below the hook's own limit in hooks.json
 
 
-def main(told: object) -> str:
+def main(event: dict[str, object]) -> str:
     """What the command printed; empty for a command that is not ours."""
-    event = told if isinstance(told, dict) else {}
-    name = str(event.get("command_name", "")).rpartition(":live-memory-")[2]
-    if name not in COMMANDS:
+    name = _event.text(event, "command_name").rpartition(":live-memory-")[2]
+    page = os.path.join(PLUGIN, "commands", "live-memory-%s.md" % name)
+    if not name.isalpha() or not os.path.isfile(page):
         return ""
     import shlex
     import subprocess
@@ -46,8 +46,8 @@ def main(told: object) -> str:
 
 
 if __name__ == "__main__":
-    printed = main(_quick.parse(sys.stdin.buffer.read().decode()))
-    if printed:
-        shown_alone = {"hookEventName": "UserPromptExpansion", "suppressOriginalPrompt": True}
-        answer = {"decision": "block", "reason": printed, "hookSpecificOutput": shown_alone}
-        sys.stdout.write(_quick.render(answer))
+    with _event.harmless:
+        printed = main(_event.told())
+        if printed:
+            shown_alone = {"hookEventName": "UserPromptExpansion", "suppressOriginalPrompt": True}
+            _event.answer({"decision": "block", "reason": printed, "hookSpecificOutput": shown_alone})

@@ -4,6 +4,7 @@ test, what it was asked is kept."""
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from launcher import identity, paths
 from launcher.paths import plugin_version
 
 TOKEN = "dummy-token-of-the-stand-in"
@@ -84,6 +86,10 @@ class StandIn:
     @property
     def environment(self) -> dict[str, str]:
         return {"LIVE_MEMORY_DATA_DIR": str(self.data_dir), "LIVE_MEMORY_PORT": str(self.port)}
+
+    def put_on_record(self) -> None:
+        """Be the running server of the data folder, as its pid record has it."""
+        identity.write_record(paths.Place(str(self.data_dir), self.port), os.getpid(), plugin_version())
 
     def bodies(self, path: str) -> list[Any]:
         """The bodies that came to `path`, in order."""

@@ -12,8 +12,6 @@ import pytest
 from cli.command_line import COMMAND, TIMEOUT_S, environment, run
 from cli.stand_in import StandIn, always
 
-from launcher import identity, paths
-
 STATS = {"context": {"ratio": 0.416}, "cost_usd": 1.239}
 
 
@@ -21,7 +19,7 @@ STATS = {"context": {"ratio": 0.416}, "cost_usd": 1.239}
 def server(tmp_path: Path) -> Iterator[StandIn]:
     with StandIn(tmp_path / "data").running() as stand_in:
         stand_in.routes["GET /stats"] = always(STATS)
-        identity.write_record(paths.Place(str(stand_in.data_dir), stand_in.port), os.getpid(), "0")
+        stand_in.put_on_record()
         yield stand_in
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+EVENTS = tuple(json.loads((ROOT / "hooks" / "hooks.json").read_text())["hooks"])
 LIMIT_S = 20
 
 
@@ -46,16 +47,16 @@ def command(event: str) -> str:
     return str(listed[0]["hooks"][0]["command"])
 
 
-def call(event: str, told: object, env: dict[str, str]) -> Spoken:
-    """Run the hook of `event`, told `told` (text goes as it is)."""
-    text = told if isinstance(told, str) else json.dumps(told)
+def call(event: str, told: object, env: dict[str, str], cwd: Path | None = None) -> Spoken:
+    """Run the hook of `event`, told `told` (bytes go as they are)."""
+    content = told if isinstance(told, bytes) else json.dumps(told).encode()
     done = subprocess.run(
         ["sh", "-c", command(event)],
-        input=text,
+        input=content,
         env=env,
+        cwd=cwd,
         capture_output=True,
-        text=True,
         timeout=LIMIT_S,
         check=False,
     )
-    return Spoken(json.loads(done.stdout) if done.stdout else None, done.returncode, done.stderr)
+    return Spoken(json.loads(done.stdout) if done.stdout else None, done.returncode, done.stderr.decode())

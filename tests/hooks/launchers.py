@@ -1,4 +1,4 @@
-"""A copy of the plugin's hooks beside a launcher that only tells what it was called with."""
+"""A copy of the plugin's hooks and commands beside a launcher that only tells what it was called with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class RecordingLauncher:
     """`root` is the plugin; `last_call()` waits for the next call of its bin/live-memory."""
 
     def __init__(self, root: Path, then: str = "exit 0") -> None:
-        shutil.copytree(ROOT / "hooks", root / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+        for folder in ("hooks", "commands"):
+            shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
         (root / "bin").mkdir()
         self.root = root
         self._pipe = root / "calls"

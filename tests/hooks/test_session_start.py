@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import socket
 import stat
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,25 +12,9 @@ from cli.stand_in import StandIn, always
 from hooks.calls import Spoken, call, environment
 from hooks.launchers import RecordingLauncher
 
-EVENT = {"cwd": "/src/shop", "hook_event_name": "SessionStart", "source": "startup"}
+EVENT = {"cwd": "/src/my shop & ü", "session_id": "s-1", "hook_event_name": "SessionStart", "source": "resume"}
 
 Start = Callable[..., Spoken]
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    """The folder of an installation that has run before."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "python").write_text(f"{sys.executable}\n")
-    return folder
-
-
-@pytest.fixture
-def launcher(tmp_path: Path) -> Iterator[RecordingLauncher]:
-    recording = RecordingLauncher(tmp_path / "plugin")
-    yield recording
-    recording.close()
 
 
 @pytest.fixture
@@ -48,27 +30,6 @@ def start(data_dir: Path, launcher: RecordingLauncher) -> Start:
     return started
 
 
-@pytest.fixture
-def server(data_dir: Path) -> Iterator[StandIn]:
-    with StandIn(data_dir).running() as stand_in:
-        stand_in.routes["POST /reload"] = always({"status": "reloaded"})
-        yield stand_in
-
-
-@pytest.fixture
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@pytest.fixture
-def hung_port() -> Iterator[int]:
-    """A port whose holder accepts and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        yield int(holder.getsockname()[1])
-
-
 def remember_options(data_dir: Path, **options: object) -> None:
     """As an earlier session left them."""
     text = json.dumps({name: str(value) for name, value in options.items()}) + "\n"
@@ -80,14 +41,63 @@ def test_a_whole_server_is_left_alone_in_silence(
 ) -> None:
     remember_options(data_dir, port=server.port)
     assert start(port=server.port).answer is None
-    assert [asked.path for asked in server.asked] == ["/health"]
+    assert [asked.path for asked in server.asked] == ["/health", "/toc", "/watch", "/session"]
     assert not launcher.has_been_called()
 
 
-def test_no_request_of_the_hook_carries_the_token(start: Start, server: StandIn) -> None:
+def test_whoever_answers_at_the_port_is_shown_no_token_without_being_the_server_on_record(
+    start: Start, server: StandIn, data_dir: Path
+) -> None:
+    (data_dir / "server.json").unlink()
     start(port=server.port, model="another-model")
-    assert server.asked
-    assert all("authorization" not in asked.headers for asked in server.asked)
+    assert [(asked.path, asked.headers.get("authorization")) for asked in server.asked] == [("/health", None)]
+
+
+def test_the_table_of_contents_is_handed_to_claude_and_the_held_files_are_watched(
+    start: Start, server: StandIn
+) -> None:
+    server.routes["GET /toc"] = always({"context": "Open: #cart-total", "notes": 1})
+    server.routes["GET /watch"] = always({"paths": ["/src/shop/a.py", "/src/shop/ü.py"]})
+    remember_options(server.data_dir, port=server.port)
+    assert start(port=server.port).answer == {
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": "Open: #cart-total",
+            "watchPaths": ["/src/shop/a.py", "/src/shop/ü.py"],
+        }
+    }
+    toc, watch = server.asked[1:3]
+    assert toc.query == {"cwd": "/src/my shop & ü", "source": "resume"}
+    assert watch.query == {"cwd": "/src/my shop & ü"}
+
+
+def test_five_hundred_files_are_watched_at_most_and_only_absolute_paths(start: Start, server: StandIn) -> None:
+    held = ["a.py", 7, *(f"/src/{number}.py" for number in range(600))]
+    server.routes["GET /watch"] = always({"paths": held})
+    answer = start(port=server.port).answer
+    assert answer is not None
+    assert answer["hookSpecificOutput"] == {"hookEventName": "SessionStart", "watchPaths": held[2:502]}
+
+
+@pytest.mark.parametrize("context", ["", "  ", None, 7, ["x"]])
+def test_without_notes_and_held_files_nothing_is_added(start: Start, server: StandIn, context: object) -> None:
+    server.routes["GET /toc"] = always({"context": context, "notes": 0})
+    server.routes["GET /watch"] = always({"paths": []})
+    assert start(port=server.port).answer is None
+
+
+def test_the_server_is_told_that_a_session_begins_and_why(start: Start, server: StandIn) -> None:
+    start(port=server.port)
+    (told,) = server.bodies("/session")
+    assert (told["event"], told["source"], told["session_id"]) == ("session-start", "resume", "s-1")
+
+
+def test_what_the_user_should_know_is_said_beside_what_claude_is_given(start: Start, server: StandIn) -> None:
+    server.health = {"status": "degraded", "reason": "No packages."}
+    server.routes["GET /toc"] = always({"context": "Open: #cart-total", "notes": 1})
+    answer = start(port=server.port).answer
+    assert answer is not None
+    assert set(answer) == {"systemMessage", "hookSpecificOutput"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,7 @@ def test_another_program_on_the_port_is_named_with_the_way_out(start: Start, ser
     )
 
 
-@pytest.mark.parametrize("port_of", ["free_port", "hung_port"])
+@pytest.mark.parametrize("port_of", ["unused_port", "hung_port"])
 def test_where_no_server_answers_one_is_started_on_the_session_s_port(
     start: Start, data_dir: Path, launcher: RecordingLauncher, request: pytest.FixtureRequest, port_of: str
 ) -> None:
@@ -137,17 +147,17 @@ def test_where_no_server_answers_one_is_started_on_the_session_s_port(
 
 
 def test_the_port_of_the_options_wins_over_the_one_an_earlier_session_recorded(
-    start: Start, data_dir: Path, launcher: RecordingLauncher, free_port: int
+    start: Start, data_dir: Path, launcher: RecordingLauncher, unused_port: int
 ) -> None:
     (data_dir / "port").write_text("9\n")
-    start(port=free_port)
-    assert f"port={free_port} " in launcher.next_call()
+    start(port=unused_port)
+    assert f"port={unused_port} " in launcher.next_call()
 
 
 def test_without_options_the_recorded_port_is_asked(start: Start, data_dir: Path, server: StandIn) -> None:
     (data_dir / "port").write_text(f"{server.port}\n")
     assert start().answer is None
-    assert [asked.path for asked in server.asked] == ["/health"]
+    assert server.asked[0].path == "/health"
 
 
 def test_options_are_kept_for_the_owner_only_and_the_empty_ones_left_out(
@@ -157,7 +167,13 @@ def test_options_are_kept_for_the_owner_only_and_the_empty_ones_left_out(
     kept = data_dir / "user-config.json"
     assert json.loads(kept.read_text()) == {"port": str(server.port), "provider": "anthropic", "api_key": "sk-dummy-1"}
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert sorted(path.name for path in data_dir.iterdir()) == ["logs", "python", "token", "user-config.json"]
+    assert sorted(path.name for path in data_dir.iterdir()) == [
+        "logs",
+        "python",
+        "server.json",
+        "token",
+        "user-config.json",
+    ]
 
 
 def test_a_changed_option_is_handed_to_the_running_server_and_a_removed_one_is_forgotten(
@@ -170,29 +186,29 @@ def test_a_changed_option_is_handed_to_the_running_server_and_a_removed_one_is_f
 
 
 def test_a_server_started_for_changed_options_is_told_to_read_them(
-    start: Start, data_dir: Path, launcher: RecordingLauncher, free_port: int
+    start: Start, data_dir: Path, launcher: RecordingLauncher, unused_port: int
 ) -> None:
     # Another process may be starting one at this very moment, with the old options read.
-    start(port=free_port, model="b-model")
-    assert launcher.next_call() == f"config reload port={free_port} data={data_dir}"
+    start(port=unused_port, model="b-model")
+    assert launcher.next_call() == f"config reload port={unused_port} data={data_dir}"
 
 
-def test_a_first_start_that_fails_is_told_of(tmp_path: Path, free_port: int) -> None:
+def test_a_first_start_that_fails_is_told_of(tmp_path: Path, unused_port: int) -> None:
     launcher = RecordingLauncher(tmp_path / "plugin", then='echo "live-memory: Python 3.9 is too old." >&2; exit 1')
     try:
-        env = environment(tmp_path / "data", CLAUDE_PLUGIN_ROOT=str(launcher.root), LIVE_MEMORY_PORT=str(free_port))
+        env = environment(tmp_path / "data", CLAUDE_PLUGIN_ROOT=str(launcher.root), LIVE_MEMORY_PORT=str(unused_port))
         assert call("SessionStart", EVENT, env).line == "Live Memory cannot start: Python 3.9 is too old."
     finally:
         launcher.close()
 
 
 def test_a_start_that_failed_is_watched_the_next_time(
-    start: Start, data_dir: Path, launcher: RecordingLauncher, free_port: int
+    start: Start, data_dir: Path, launcher: RecordingLauncher, unused_port: int
 ) -> None:
     (data_dir / "logs").mkdir()
     (data_dir / "logs" / "hook-start.log").write_text("live-memory: the disk is full.\n")
-    remember_options(data_dir, port=free_port)
-    assert start(port=free_port).answer is None  # it went well this time
+    remember_options(data_dir, port=unused_port)
+    assert start(port=unused_port).answer is None  # it went well this time
     assert (data_dir / "logs" / "hook-start.log").read_text() == ""
 
 

@@ -65,6 +65,9 @@ class HandDesk(QuestionDesk):
     async def reset(self, cwd: str) -> None:
         self.calls.append(("reset", cwd))
 
+    async def watched_paths(self, cwd: str) -> tuple[str, ...]:
+        return (f"{cwd}/a.py",)
+
     def reload(self) -> Configuration:
         if self.error is not None:
             raise self.error

@@ -181,6 +181,11 @@ async def test_an_unforeseen_error_is_logged_and_not_shown(caplog: pytest.LogCap
     assert "request failed path=/ask" in caplog.text
 
 
+async def test_the_files_to_watch_are_those_of_the_workspace_named() -> None:
+    response = await dispatch(state_of(HandDesk()), request_of("GET", "/watch?cwd=/repo"))
+    assert body_of(response) == {"paths": ["/repo/a.py"]}
+
+
 async def test_stats_clear_and_reset_go_to_the_workspace_named() -> None:
     desk = HandDesk()
     state = state_of(desk)

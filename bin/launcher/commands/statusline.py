@@ -19,7 +19,6 @@ STDIN_S = 0.1  # Claude Code has written its JSON before we run; a pipe that nob
 ANSWER_TIMEOUT_S = 0.3
 CHUNK_BYTES = 65536
 CENT_USD = 0.01
-UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
 def run(arguments: list[str]) -> int:
@@ -27,7 +26,9 @@ def run(arguments: list[str]) -> int:
     server = _server()
     if server is not None:
         try:
-            status, stats = _client.call(server, "GET", "/stats?cwd=" + _quoted(folder), timeout_s=ANSWER_TIMEOUT_S)
+            status, stats = _client.call(
+                server, "GET", "/stats?cwd=" + _client.quoted(folder), timeout_s=ANSWER_TIMEOUT_S
+            )
         except _client.Unreachable:
             return 0
         if status == 200:  # noqa: PLR2004  # HTTP's OK
@@ -102,8 +103,3 @@ def _parsed(text: bytes) -> dict[str, object]:
     except ValueError:
         return {}
     return session if isinstance(session, dict) else {}
-
-
-def _quoted(folder: str) -> str:
-    """`folder` as a query value; urllib would cost more than the whole request."""
-    return "".join(chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in os.fsencode(folder))

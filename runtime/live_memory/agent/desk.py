@@ -22,6 +22,7 @@ from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_sea
 from live_memory.agent.spend import Spend
 from live_memory.agent.statistics import account_figures, budget_figures, window_figures
 from live_memory.agent.upkeep import Upkeep
+from live_memory.agent.watching import watched_paths
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError, StoreError
 from live_memory.settings import Configuration
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 ROOT_TIMEOUT_S = 5.0  # for a folder on a file system that hangs
 RESET_TREE_S = 60.0
 INGEST_TIMEOUT_S = 10.0
+WATCH_TIMEOUT_S = 0.15  # below what a hook waits
 MAX_LOADED = 32  # windows kept in memory; the store has them all
 CHOICE_TIMEOUT_S = 5.0
 RECHOOSE_S = 30.0  # how often a desk without a model looks whether there is one by now
@@ -152,6 +154,16 @@ class QuestionDesk:
             count = workspace.observe(seen)
         logger.info("observed root=%s paths=%d new=%d", root, len(notice.paths), count)
         return count
+
+    async def watched_paths(self, cwd: str) -> tuple[str, ...]:
+        """Absolute paths of the files that a session in `cwd` should watch; none where the disk is slow to tell.
+        QuestionError for a cwd that is no workspace."""
+        root = await self._root(cwd)
+        window, files = self._workspace(root).known_window(), self._equipment.files
+        try:
+            return await self._equipment.threads.run(WATCH_TIMEOUT_S, watched_paths, files, root, window)
+        except TimeoutError:
+            return ()
 
     def reload(self) -> Configuration:
         """Take over changed settings, keeping every window; ConfigError keeps what was in force."""

@@ -81,6 +81,11 @@ async def notify(state: ServerState, request: Request) -> Response:
     return json_response({"status": "noted", "observed": count})
 
 
+async def watch(state: ServerState, request: Request) -> Response:
+    """The files that a session in `cwd` should watch."""
+    return json_response({"paths": await state.desk.watched_paths(request.query.get("cwd", ""))})
+
+
 async def clear(state: ServerState, request: Request) -> Response:
     """Forget the window of a repository."""
     cwd = bodies.cwd(bodies.json_object(request.body))
@@ -127,6 +132,7 @@ ROUTES: Mapping[tuple[str, str], Route] = {
     ("POST", "/ask"): Route(ask, "model"),
     ("GET", "/stats"): Route(stats, "nothing"),
     ("POST", "/notify"): Route(notify, "desk"),
+    ("GET", "/watch"): Route(watch, "desk"),
     ("POST", "/clear"): Route(clear, "desk"),
     ("POST", "/reset"): Route(reset, "desk"),
     ("POST", "/reload"): Route(reload, "nothing"),
