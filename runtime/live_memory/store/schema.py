@@ -6,6 +6,7 @@ import sqlite3
 
 from live_memory.errors import StoreError
 from live_memory.store.note_schema import NOTEBOOK_STEP, NOTES_STEP
+from live_memory.store.transcript_schema import TRANSCRIPTS_STEP
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -111,6 +112,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE entries ADD COLUMN is_carried INTEGER NOT NULL DEFAULT 0",),
     NOTEBOOK_STEP,
+    TRANSCRIPTS_STEP,
 )
 
 
