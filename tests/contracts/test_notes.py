@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from live_memory.notes.note import new_fact
 from live_memory.store.database import Database
 from live_memory.store.in_memory_notes import InMemoryNotes
+from live_memory.store.note_index import NoteIndex
 from live_memory.store.notes import Notes
 from live_memory.store.sqlite_notes import SqliteNotes
 
@@ -30,7 +31,7 @@ def notes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Notes]:
         yield InMemoryNotes()
         return
     database = Database(tmp_path / "live-memory.db")
-    yield SqliteNotes(database)
+    yield SqliteNotes(database, NoteIndex(database))
     database.close()
 
 

@@ -79,6 +79,23 @@ def new_fact(text: str, sources: Mapping[str, str], at_s: float) -> Fact:
     return Fact(fact_id(line), line, dict(sources), created_at_s=at_s, verified_at_s=at_s)
 
 
+def fact_as_note(root: str, fact: Fact) -> Note:
+    """The fact as what it is: a note without a title, in the scope of the root that it was learned in."""
+    return Note(
+        root,
+        fact.id,
+        "fact",
+        "",
+        fact.text,
+        origin="compaction",
+        created_at_s=fact.created_at_s,
+        updated_at_s=fact.verified_at_s,
+        verified_at_s=fact.verified_at_s,
+        use_count=fact.use_count,
+        sources=dict(fact.sources),
+    )
+
+
 def fact_id(line: str) -> str:
     """`fact-` and a digest of the words; case, spaces and a final full stop do not count."""
     words = " ".join(fold(line).split()).rstrip(". ")

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from live_memory.llm.base import Purpose, Usage
 from live_memory.notes.note import Fact
+from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Exchange, Window
@@ -93,6 +94,11 @@ class Store(Protocol):
     @property
     def notes(self) -> Notes:
         """The facts, kept in the same place."""
+        ...
+
+    @property
+    def note_store(self) -> NoteStore:
+        """All notes, the facts among them, kept in the same place."""
         ...
 
     def load(self, root: str) -> SavedWindow | None:

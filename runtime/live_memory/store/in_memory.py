@@ -8,8 +8,9 @@ from typing import Literal
 
 from live_memory.llm.base import Purpose
 from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
+from live_memory.store.in_memory_note_store import InMemoryNoteStore
 from live_memory.store.in_memory_notes import InMemoryNotes
-from live_memory.store.notes import Notes
+from live_memory.store.note_store import NoteStore
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
@@ -34,10 +35,18 @@ class InMemoryStore:
     """The Store port over dictionaries."""
 
     notice: str = ""
-    notes: Notes = field(default_factory=InMemoryNotes)
+    notes: InMemoryNotes = field(default_factory=InMemoryNotes)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
     _accounts: dict[tuple[str, str, Purpose], Account] = field(default_factory=dict)
     _last_id: int = 0
+    _note_store: InMemoryNoteStore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._note_store = InMemoryNoteStore(self.notes)
+
+    @property
+    def note_store(self) -> NoteStore:
+        return self._note_store
 
     def load(self, root: str) -> SavedWindow | None:
         shelf = self._shelves.get(root)

@@ -1,29 +1,33 @@
-"""Notes that are forgotten with the process."""
+"""Facts that are forgotten with the process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from live_memory.notes.note import Fact
+from live_memory.notes.note import Fact, Note, fact_as_note
 from live_memory.notes.relevance import bearing, query_terms
 from live_memory.text.terms import terms
 
 
 @dataclass(slots=True)
 class InMemoryNotes:
-    """The Notes port over dictionaries."""
+    """The Notes port over dictionaries, which a keeper of all notes may share: scope and id → note, and which of the files
+    that it rests on have changed."""
 
-    _facts: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    kept: dict[tuple[str, str], Note] = field(default_factory=dict)
+    changed: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def add(self, root: str, facts: Iterable[Fact]) -> None:
-        kept = self._facts.setdefault(root, {})
         for fact in facts:
-            known = kept.get(fact.id, fact)
-            kept[fact.id] = replace(fact, created_at_s=known.created_at_s, use_count=known.use_count)
+            note = fact_as_note(root, fact)
+            known = self.kept.get((root, fact.id), note)
+            verified = {"verified_at_s": note.verified_at_s, "updated_at_s": note.verified_at_s}
+            self.kept[root, fact.id] = replace(known, sources=note.sources, **verified)
+            self.changed[root, fact.id] = fact.changed
 
     def facts(self, root: str) -> tuple[Fact, ...]:
-        return tuple(self._facts.get(root, {}).values())
+        return tuple(self._fact(note) for note in self.kept.values() if (note.scope, note.kind) == (root, "fact"))
 
     def search(self, root: str, question: str, limit: int) -> tuple[Fact, ...]:
         wanted = query_terms(question)
@@ -32,9 +36,8 @@ class InMemoryNotes:
         return bearing(wanted, (fact for fact in ranked if shares[fact.id]))[:limit]
 
     def count_use(self, root: str, facts: Iterable[Fact]) -> None:
-        kept = self._facts.get(root, {})
-        for fact_id in {fact.id for fact in facts} & set(kept):
-            kept[fact_id] = replace(kept[fact_id], use_count=kept[fact_id].use_count + 1)
+        for key in {(root, fact.id) for fact in facts} & self.kept.keys():
+            self.kept[key] = replace(self.kept[key], use_count=self.kept[key].use_count + 1)
 
     def stale(self, root: str) -> tuple[Fact, ...]:
         return tuple(fact for fact in self.facts(root) if fact.is_stale)
@@ -44,11 +47,15 @@ class InMemoryNotes:
         for fact in self.facts(root):
             if path in fact.sources:
                 is_changed = fact.sources[path] != sha256_now
-                changed = fact.changed | {path} if is_changed else fact.changed - {path}
-                self._facts[root][fact.id] = replace(fact, changed=changed)
+                self.changed[root, fact.id] = fact.changed | {path} if is_changed else fact.changed - {path}
                 if is_changed and not fact.is_stale:
-                    demoted.append(self._facts[root][fact.id])
+                    demoted.append(self._fact(self.kept[root, fact.id]))
         return tuple(demoted)
 
     def forget(self, root: str) -> None:
-        self._facts.pop(root, None)
+        for key in [(root, fact.id) for fact in self.facts(root)]:
+            del self.kept[key]
+
+    def _fact(self, note: Note) -> Fact:
+        changed = self.changed.get((note.scope, note.id), frozenset()) & note.sources.keys()
+        return Fact(note.id, note.body, note.sources, changed, note.created_at_s, note.verified_at_s, note.use_count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from live_memory.errors import StoreError
+from live_memory.store.note_index_schema import INDEX_STEP
 from live_memory.store.note_schema import NOTEBOOK_STEP, NOTES_STEP
 from live_memory.store.transcript_schema import TRANSCRIPTS_STEP
 
@@ -113,6 +114,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ("ALTER TABLE entries ADD COLUMN is_carried INTEGER NOT NULL DEFAULT 0",),
     NOTEBOOK_STEP,
     TRANSCRIPTS_STEP,
+    INDEX_STEP,
 )
 
 

@@ -11,7 +11,10 @@ from typing import Literal
 from live_memory.llm.base import Purpose, Usage
 from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
 from live_memory.store.database import Database, storable
+from live_memory.store.note_index import NoteIndex
+from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
+from live_memory.store.sqlite_note_store import SqliteNoteStore
 from live_memory.store.sqlite_notes import SqliteNotes
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
@@ -46,7 +49,9 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         """StoreError when the file cannot be opened or is of a newer version. A damaged one is moved aside."""
         self._database = Database(path)
-        self._notes = SqliteNotes(self._database)
+        index = NoteIndex(self._database)
+        self._notes = SqliteNotes(self._database, index)
+        self._note_store = SqliteNoteStore(self._database, index)
 
     @property
     def notice(self) -> str:
@@ -55,6 +60,10 @@ class SqliteStore:
     @property
     def notes(self) -> Notes:
         return self._notes
+
+    @property
+    def note_store(self) -> NoteStore:
+        return self._note_store
 
     def load(self, root: str) -> SavedWindow | None:
         return self._database.read(lambda: self._load(storable(root)))

@@ -1,23 +1,22 @@
-"""Notes in the database file, with an FTS5 index over their terms."""
+"""Notes in the database file, indexed by their terms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from live_memory.notes.columns import columns_of_fact
 from live_memory.notes.note import Fact
 from live_memory.notes.relevance import bearing, query_terms
 from live_memory.store.database import Database, storable
-from live_memory.text.terms import terms
+from live_memory.store.note_index import NoteIndex, Wanted
 
 CANDIDATES = 8  # for each fact wished: what ranks well may still share too little with the question
 
-KEEP = """INSERT INTO notes (id, scope, body, created_at_s, verified_at_s) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (scope, id) DO UPDATE SET verified_at_s = excluded.verified_at_s"""
-NUMBER = "SELECT number FROM notes WHERE scope = ? AND id = ?"
+KEEP = """INSERT INTO notes (id, scope, body, created_at_s, updated_at_s, verified_at_s) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (scope, id) DO UPDATE SET verified_at_s = excluded.verified_at_s, updated_at_s = excluded.updated_at_s
+    RETURNING number"""
 FACTS = "SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes WHERE scope = ? AND kind = 'fact'"
-SEARCH = """SELECT notes.number, id, body, created_at_s, verified_at_s, use_count
-    FROM note_terms JOIN notes ON notes.number = note_terms.rowid
-    WHERE note_terms MATCH ? AND scope = ? AND kind = 'fact' ORDER BY bm25(note_terms), notes.number LIMIT ?"""
+FACT = "SELECT number, id, body, created_at_s, verified_at_s, use_count FROM notes WHERE number = ?"
 SOURCES = """SELECT note, path, sha256, is_changed FROM note_sources
     WHERE note IN (SELECT number FROM notes WHERE scope = ?) ORDER BY note, path"""
 SOURCES_OF_ONE = "SELECT note, path, sha256, is_changed FROM note_sources WHERE note = ? ORDER BY path"
@@ -37,8 +36,9 @@ SourceRow = tuple[int, str, str, int]
 class SqliteNotes:
     """The Notes port over a database that somebody else owns."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, index: NoteIndex) -> None:
         self._database = database
+        self._index = index
 
     def add(self, root: str, facts: Iterable[Fact]) -> None:
         kept = tuple(facts)
@@ -48,15 +48,13 @@ class SqliteNotes:
         """As `add`, inside a transaction of the caller."""
         execute = self._database.execute
         for fact in facts:
-            row = (fact.id, storable(root), storable(fact.text), fact.created_at_s, fact.verified_at_s)
-            execute(KEEP, row)
-            (number,) = execute(NUMBER, (storable(root), fact.id)).fetchone()
+            stamps = (fact.created_at_s, fact.verified_at_s, fact.verified_at_s)
+            (number,) = execute(KEEP, (fact.id, storable(root), storable(fact.text), *stamps)).fetchone()
             execute("DELETE FROM note_sources WHERE note = ?", (number,))
             for path, sha256 in fact.sources.items():
                 row_of_source = (number, storable(path), sha256, path in fact.changed)
                 execute("INSERT INTO note_sources VALUES (?, ?, ?, ?)", row_of_source)
-            words = " ".join(terms(fact.text))
-            execute("INSERT OR REPLACE INTO note_terms (rowid, terms) VALUES (?, ?)", (number, storable(words)))
+            self._index.put_columns(number, root, columns_of_fact(fact))
 
     def facts(self, root: str) -> tuple[Fact, ...]:
         def read() -> tuple[Fact, ...]:
@@ -72,10 +70,10 @@ class SqliteNotes:
         wanted = query_terms(question)
         if not wanted:
             return ()
-        match = " OR ".join(f'"{term}"' for term in wanted)  # no term holds a quote
 
         def read() -> tuple[Fact, ...]:
-            rows = self._database.execute(SEARCH, (match, storable(root), limit * CANDIDATES)).fetchall()
+            found = self._index.candidates(Wanted((root,), wanted, limit * CANDIDATES))
+            rows = [self._database.execute(FACT, (one.number,)).fetchone() for one in found]
             return bearing(wanted, self._with_sources(rows))[:limit]
 
         return self._database.read(read)
@@ -106,8 +104,9 @@ class SqliteNotes:
     def delete(self, root: str) -> None:
         """As `forget`, inside a transaction of the caller."""
         key = (storable(root),)
-        self._database.execute("DELETE FROM note_terms WHERE rowid IN (SELECT number FROM notes WHERE scope = ?)", key)
-        self._database.execute("DELETE FROM notes WHERE scope = ?", key)
+        numbers = self._database.execute("SELECT number FROM notes WHERE scope = ? AND kind = 'fact'", key).fetchall()
+        self._index.remove(*(number for (number,) in numbers))
+        self._database.execute("DELETE FROM notes WHERE scope = ? AND kind = 'fact'", key)
 
     def _with_sources(self, rows: Iterable[NoteRow]) -> tuple[Fact, ...]:
         return tuple(_fact(row, self._database.execute(SOURCES_OF_ONE, (row[0],)).fetchall()) for row in rows)
