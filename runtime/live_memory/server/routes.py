@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from live_memory.errors import ConfigError, ModelError, QuestionError, StoreError
 from live_memory.server import auth, bodies, plain_mcp
 from live_memory.server.http import Request, Response, error_response, json_response
+from live_memory.server.route import Route, Routes
 from live_memory.server.state import ServerState
 
 logger = logging.getLogger(__name__)
@@ -25,18 +23,6 @@ MCP_PATH = "/mcp"
 INSTALL_RETRY_S = 1
 DRAIN_RETRY_S = 2  # by then the next server has the port
 DRAINING = "The server is ending; ask again in a moment."
-
-Handler: TypeAlias = Callable[[ServerState, Request], Awaitable[Response]]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """`needs` says when it is served: nothing = in every phase; desk = until the server drains; model = also not while
-    the packages that the chosen provider needs are being installed."""
-
-    handler: Handler
-    needs: Literal["nothing", "desk", "model"]
-    access: Literal["token", "open"] = "token"
 
 
 async def health(state: ServerState, request: Request) -> Response:
@@ -126,7 +112,7 @@ async def mcp(state: ServerState, request: Request) -> Response:
     return plain_mcp.tool_result(message, answer.with_trailer(), "answer", state.version)
 
 
-ROUTES: Mapping[tuple[str, str], Route] = {
+ROUTES: Routes = {
     ("GET", "/health"): Route(health, "nothing", access="open"),
     ("POST", MCP_PATH): Route(mcp, "desk"),
     ("POST", "/ask"): Route(ask, "model"),
