@@ -12,7 +12,7 @@ from live_memory.notes.note import GLOBAL, Note, new_fact
 from live_memory.store.base import Store
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.note_changes import NoteConflict
-from live_memory.store.note_store import Action, Change, Key, NoteStore, Sieve
+from live_memory.store.note_store import Action, Change, Key, NoteStore, Sieve, Tally
 from live_memory.store.sqlite import SqliteStore
 
 REPO, OTHER = "git:example.com/owner/name", "git:example.com/other/name"
@@ -246,3 +246,20 @@ def test_any_text_can_be_looked_for(store: NoteStore) -> None:
         assert store.backlinks([REPO, text], [text]) == {}
         store.notes([text], Sieve(symbol=text, path=text))
         store.log([text], 9, batch=text)
+
+
+def test_the_most_used_notes_come_after_the_open_ones_and_before_the_new_ones(store: NoteStore) -> None:
+    often, once = replace(WHY, id="often", use_count=9), replace(WHY, id="once", use_count=1)
+    newer = replace(WHY, id="newer", updated_at_s=6.0)
+    filled(store, WHY, newer, once, often, PORT, replace(PORT, id="elsewhere", scope=OTHER))
+    assert ids(store.most_used(SCOPES, Sieve(), 9)) == [PORT.id, "often", "once", "newer", WHY.id]
+    assert ids(store.most_used(SCOPES, Sieve(statuses=("",)), 2)) == ["often", "once"]
+
+
+def test_notes_are_tallied_by_kind_status_and_age(store: NoteStore) -> None:
+    filled(store, PORT, WHY, replace(WHY, id="second", title="", body="\u00e9"), replace(PORT, id="same"))
+    size = len(WHY.title) + len(WHY.body.encode())
+    (old, references) = store.tally(SCOPES, 9_000.0)
+    assert (old.kind, old.status, old.is_expired, old.count) == ("decision", "open", True, 2)
+    assert references == Tally("reference", "", False, 2, size + 2)
+    assert [each.is_expired for each in store.tally(SCOPES, 8_999.0)] == [False, False]

@@ -34,7 +34,7 @@ def table_line(note: Note, state: str = "") -> str:
 
 def gist(note: Note) -> str:
     """What a note is about in one line: its title, and its description where that says more."""
-    title, description = one_line(" ".join(note.title.split())), one_line(" ".join(note.description.split()))
+    title, description = _line(note.title) or _line(note.body), _line(note.description)
     if not description or description.casefold() in title.casefold():
         return title
     return description if title.casefold() in description.casefold() else f"{title}. {description}"
@@ -43,7 +43,7 @@ def gist(note: Note) -> str:
 def whole_text(note: Note, state: str = "", backlinks: Sequence[str] = ()) -> str:
     """Heading, description, body, and a last line of what it is connected with."""
     parts = [
-        f"## #{note.id} ({marks(note, state)}): {one_line(note.title)}",
+        f"## #{note.id} ({marks(note, state)}): {_line(note.title)}".rstrip(": "),
         note.description.strip(),
         note.body.strip(),
     ]
@@ -58,6 +58,10 @@ def day(at_s: float) -> str:
 def cut(text: str, max_chars: int) -> str:
     """`text`, or its beginning and an ellipsis."""
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + ELLIPSIS
+
+
+def _line(text: str) -> str:
+    return one_line(" ".join(text.split()))
 
 
 def _connections(note: Note, state: str, backlinks: Sequence[str]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from live_memory.notes.note import Note
+from live_memory.notes.note import Kind, Note, Status
 from live_memory.store.in_memory_notes import InMemoryNotes
 from live_memory.store.note_changes import key_of, later_expiry, places, settled
 from live_memory.store.note_index import InMemoryNoteIndex, Wanted
-from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Vocabulary
+from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Tally, Vocabulary
 
 
 @dataclass(slots=True)
@@ -38,6 +38,19 @@ class InMemoryNoteStore:
 
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int:
         return len(self.notes(scopes, sieve))
+
+    def most_used(self, scopes: Sequence[str], sieve: Sieve, limit: int) -> tuple[Note, ...]:
+        def rank(note: Note) -> tuple[bool, int, float, str]:
+            return (note.status != "open", -note.use_count, -max(note.used_at_s, note.updated_at_s), note.id)
+
+        return tuple(sorted(self.notes(scopes, sieve), key=rank)[:limit])
+
+    def tally(self, scopes: Sequence[str], now_s: float) -> tuple[Tally, ...]:
+        groups: dict[tuple[Kind, Status, bool], list[int]] = {}
+        for note in self.notes(scopes):
+            size_bytes = len((note.title + note.description + note.body).encode("utf-8", "backslashreplace"))
+            groups.setdefault((note.kind, note.status, note.is_expired(now_s)), []).append(size_bytes)
+        return tuple(Tally(*group, len(sizes), sum(sizes)) for group, sizes in sorted(groups.items()))
 
     def candidates(
         self, scopes: Sequence[str], terms: Sequence[str], limit: int, sieve: Sieve = EVERYTHING

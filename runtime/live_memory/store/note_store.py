@@ -55,6 +55,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How many notes of a kind and a status there are, expired ones apart, and how many bytes their words take."""
+
+    kind: Kind
+    status: Status
+    is_expired: bool
+    count: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A note that an index found: how often each searched term stands in its title, description and body."""
 
@@ -90,6 +101,14 @@ class NoteStore(Protocol):
         ...
 
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int: ...
+
+    def most_used(self, scopes: Sequence[str], sieve: Sieve, limit: int) -> tuple[Note, ...]:
+        """The notes of `scopes` that pass: open ones first, then the most used, then the newest."""
+        ...
+
+    def tally(self, scopes: Sequence[str], now_s: float) -> tuple[Tally, ...]:
+        """How the notes of `scopes` fall into kinds and statuses, in the order of their names."""
+        ...
 
     def candidates(
         self, scopes: Sequence[str], terms: Sequence[str], limit: int, sieve: Sieve = EVERYTHING

@@ -13,7 +13,7 @@ from live_memory.store import note_rows
 from live_memory.store.database import Database, storable
 from live_memory.store.note_changes import key_of, later_expiry, places, settled
 from live_memory.store.note_index import NoteIndex, Wanted
-from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Vocabulary
+from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Tally, Vocabulary
 
 IN_LIST = "IN (SELECT value FROM json_each(?))"
 ON_PATH = "number IN (SELECT note FROM note_sources WHERE path = ? OR (path >= ? AND path < ?))"
@@ -27,6 +27,11 @@ KNOW_TREE = """INSERT INTO trees VALUES (?, ?, ?)
     ON CONFLICT (root) DO UPDATE SET repo_id = excluded.repo_id, seen_at_s = excluded.seen_at_s"""
 BACKLINKS = f"""SELECT DISTINCT target, id FROM note_refs JOIN notes ON number = note
     WHERE target {IN_LIST} AND scope {IN_LIST} ORDER BY target, id"""  # noqa: S608  # a constant
+
+BY_USE = "status <> 'open', use_count DESC, max(used_at_s, updated_at_s) DESC, id"
+TALLY = f"""SELECT kind, status, coalesce(expires_at_s <= ?, 0) AS is_expired, count(*),
+        sum(length(CAST(title || description || body AS BLOB)))
+    FROM notes WHERE scope {IN_LIST} GROUP BY kind, status, is_expired ORDER BY kind, status, is_expired"""  # noqa: S608  # a constant
 
 
 class SqliteNoteStore:
@@ -55,6 +60,16 @@ class SqliteNoteStore:
         where, values = condition(scopes, sieve)
         counted = f"SELECT count(*) FROM notes WHERE {where}"  # noqa: S608  # made of constants
         return int(self._rows(counted, values)[0][0])
+
+    def most_used(self, scopes: Sequence[str], sieve: Sieve, limit: int) -> tuple[Note, ...]:
+        where, values = condition(scopes, sieve)
+        best = f"SELECT number FROM notes WHERE {where} ORDER BY {BY_USE} LIMIT ?"  # noqa: S608  # made of constants
+        rest = f"WHERE number IN ({best}) ORDER BY {BY_USE}"
+        return self._database.read(lambda: note_rows.selected(self._database, rest, (*values, limit)))
+
+    def tally(self, scopes: Sequence[str], now_s: float) -> tuple[Tally, ...]:
+        rows = self._rows(TALLY, (now_s, _listed(scopes)))
+        return tuple(Tally(kind, status, bool(expired), *counts) for kind, status, expired, *counts in rows)
 
     def candidates(
         self, scopes: Sequence[str], terms: Sequence[str], limit: int, sieve: Sieve = EVERYTHING
