@@ -12,6 +12,13 @@ NEEDED = (3, 11)
 # name: (module:function, one line of help). A function takes the arguments after the name and returns the exit code.
 COMMANDS = {
     "ask": ("launcher.commands.ask:run", "ask a question about a code base"),
+    "save": ("launcher.commands.notes:run_save", "keep a note"),
+    "search": ("launcher.commands.finding:run_search", "find notes"),
+    "get": ("launcher.commands.notes:run_get", "show notes whole"),
+    "toc": ("launcher.commands.finding:run_toc", "list the notes as a session is shown them"),
+    "state": ("launcher.commands.working_state:run", "get or set working state"),
+    "log": ("launcher.commands.finding:run_log", "show how the notes changed"),
+    "forget": ("launcher.commands.notes:run_forget", "drop notes, or take a change back"),
     "stats": ("launcher.commands.window:run_stats", "show what the memory of a workspace holds and has cost"),
     "config": ("launcher.commands.config:run", "show, set or unset settings"),
     "reset": ("launcher.commands.window:run_reset", "forget a workspace's window and load it anew"),
