@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from live_memory.notes.note import Kind, Origin, Priority, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`id` names the note to update, or the one to make; empty makes one from the title. `status` None keeps what an updated
-    note has. `priority` empty goes by the kind. `scope` empty is the repository's, else GLOBAL. `files` are paths relative
-    to the root that it rests on, beside those that its words name."""
+    """`id` names the note to update, or the one to make; empty makes one from the title. What is empty keeps what an updated
+    note has (its title and body too); of a new one, `kind` is then project, `priority` goes by the kind. `status` None keeps,
+    empty is none. `scope` empty is the repository's, else GLOBAL. `files` are paths relative to the root that it rests on,
+    beside those that its words name."""
 
     title: str
     body: str
     id: str = ""
-    kind: Kind = "project"
+    kind: Kind | Literal[""] = ""
     description: str = ""
     refs: tuple[str, ...] = ()
     status: Status | None = None

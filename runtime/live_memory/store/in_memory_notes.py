@@ -22,8 +22,8 @@ class InMemoryNotes:
         for fact in facts:
             note = fact_as_note(root, fact)
             known = self.kept.get((root, fact.id), note)
-            verified = {"verified_at_s": note.verified_at_s, "updated_at_s": note.verified_at_s}
-            self.kept[root, fact.id] = replace(known, sources=note.sources, **verified)
+            now_s = fact.verified_at_s
+            self.kept[root, fact.id] = replace(known, sources=note.sources, verified_at_s=now_s, updated_at_s=now_s)
             self.changed[root, fact.id] = fact.changed
 
     def facts(self, root: str) -> tuple[Fact, ...]:

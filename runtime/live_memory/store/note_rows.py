@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from live_memory.notes.note import Note
@@ -76,5 +77,6 @@ def _whole(database: Database, rows: Sequence[tuple[Any, ...]]) -> Iterable[tupl
 
 def _note(row: tuple[Any, ...], sources: Mapping[str, str], edges: Mapping[str, Sequence[str]]) -> Note:
     *values, symbols = row[1:]
-    names = (*edges.get("ref", ()),), (*edges.get("supersedes", ()),)
-    return Note(*values, sources, tuple(json.loads(symbols)), *names)
+    note = Note(*values)
+    refs, supersedes = (tuple(edges.get(relation, ())) for relation in ("ref", "supersedes"))
+    return replace(note, sources=sources, symbols=tuple(json.loads(symbols)), refs=refs, supersedes=supersedes)

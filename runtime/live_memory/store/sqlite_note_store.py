@@ -196,5 +196,8 @@ def _listed(texts: Iterable[str]) -> str:
 
 def _change(row: tuple[Any, ...]) -> Change:
     action, before, after, *rest = row
-    notes = (None if text is None else from_json(json.loads(text)) for text in (before, after))
-    return Change(action, *notes, *rest)
+    return Change(action, _logged(before), _logged(after), *rest)
+
+
+def _logged(text: str | None) -> Note | None:
+    return None if text is None else from_json(json.loads(text))

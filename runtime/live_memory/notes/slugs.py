@@ -1,0 +1,55 @@
+"""Ids of notes, made from their titles. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable
+
+from live_memory.text.terms import fold
+
+MAX_SLUG_CHARS = 64
+MAX_ID_CHARS = 128
+DIGEST_CHARS = 8
+NAMELESS = "note"
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_SPELLED = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "ð": "d"})
+
+
+def is_id(text: str) -> bool:
+    """Whether a note may bear it: ASCII letters and digits, joined by `-`, `_` or `.`, as a body can cite it."""
+    return len(text) <= MAX_ID_CHARS and _ID.fullmatch(text) is not None and not text.isdigit()
+
+
+def slug(title: str) -> str:
+    """An id that says what `title` says, of at most MAX_SLUG_CHARS: its words in ASCII, and a digest of the whole where that
+    leaves letters out or nothing is left."""
+    folded = fold(title).translate(_SPELLED)
+    ascii_only = unicodedata.normalize("NFKD", folded).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", ascii_only)
+    lost = any(char.isalnum() and not char.isascii() for char in folded)
+    digest = hashlib.sha256(title.encode("utf-8", "backslashreplace")).hexdigest()[:DIGEST_CHARS]
+    suffix = [digest] if lost or not words else []
+    if not words or "".join(words).isdigit():
+        words = [NAMELESS, *words]
+    room = MAX_SLUG_CHARS - sum(len(part) + 1 for part in suffix)
+    return "-".join((_cut("-".join(words), room), *suffix))
+
+
+def free_id(title: str, is_taken: Callable[[str], bool]) -> str:
+    """The slug of `title`, numbered from 2 on where others bear it already."""
+    name, number = slug(title), 1
+    candidate = name
+    while is_taken(candidate):
+        number += 1
+        candidate = f"{name}-{number}"
+    return candidate
+
+
+def _cut(name: str, room: int) -> str:
+    """The words that fit; a first one that does not fit alone is broken."""
+    if len(name) <= room:
+        return name
+    whole = name[: room + 1].rpartition("-")[0]
+    return whole or name[:room]
