@@ -13,6 +13,7 @@ from live_memory.clock import Clock
 from live_memory.explore import held_files
 from live_memory.explore.jail import read_text
 from live_memory.explore.passages import find_passages, render_passages
+from live_memory.explore.spelling import ignores_case
 from live_memory.explore.toolbox import TOOL_SPECS, run_tool
 from live_memory.explore.tree import directory_tree
 from live_memory.explore.walk import is_ignored
@@ -55,6 +56,9 @@ def tree_files() -> TreeFiles:
         held_files.signature,
         is_ignored,
         held_files.matching,
+        held_files.is_gone,
+        held_files.standing,
+        ignores_case,
     )
 
 

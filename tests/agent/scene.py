@@ -14,7 +14,7 @@ from live_memory import wiring
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
-from live_memory.agent.explorers import Explorers, FileSight, Threads
+from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock, SystemClock
 from live_memory.errors import ToolRefusal
@@ -114,6 +114,7 @@ def make_scene(
     store: Store | None = None,
     clock: Clock | None = None,
     choice: Choice | None = None,
+    files: TreeFiles | None = None,
     **settings: Any,
 ) -> Scene:
     """A desk whose model answers with `script`; `settings` are fields of Settings."""
@@ -128,7 +129,7 @@ def make_scene(
         lambda: configuration,
         Models(lambda _configuration, _now_s: chosen, lambda _choice: speaker, backoff=Backoff(sleep=no_wait)),
         kept,
-        Equipment(tree.explorers(), Threads(4), clock or SystemClock(), wiring.tree_files()),
+        Equipment(tree.explorers(), Threads(4), clock or SystemClock(), files or wiring.tree_files()),
     )
     return Scene(root, desk, speaker, kept, tree, configuration)
 

@@ -13,7 +13,7 @@ from live_memory.notes.note import new_fact
 from live_memory.store.base import Account, Answered, Harvest, Store
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.sqlite import SqliteStore
-from live_memory.window.files import FileContext
+from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Exchange, Window
 
 ROOT = "/srv/repo"
@@ -155,3 +155,13 @@ def test_names_that_are_no_valid_unicode_are_kept_apart(store: Store) -> None:
     store.record("/repo\udcff", answered("q", "a", seen("caf\udce9.py")))
     assert store.load("/repo") is None
     assert len(window_of(store, "/repo\udcff").files) == 1
+
+
+def test_roots_that_were_only_told_of_are_kept_up_to_a_bound_those_seen_last(store: Store) -> None:
+    for number in range(5):
+        store.observe(f"/root_{number}", {"a.py": Observation("a.py", "x", 1, 1, float(number), text="a")})
+    store.begin("/begun", Window("tree"), 1.0)
+    store.record("/asked", Answered(Account(questions=1), 1.0, Exchange(0, "q", "a")))
+    store.forget_unasked(2)
+    kept = [root for root in ("/root_0", "/root_2", "/root_3", "/root_4", "/begun", "/asked") if store.load(root)]
+    assert kept == ["/root_3", "/root_4", "/begun", "/asked"]

@@ -24,7 +24,7 @@ from window.reader import Reader
 
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
-from live_memory.agent.ingest import FileNotice, Ingest, Scope
+from live_memory.agent.ingest import Ingest, News, Scope
 from live_memory.agent.workspace import Workspace
 from live_memory.clock import ManualClock
 from live_memory.errors import ToolRefusal
@@ -96,6 +96,9 @@ class Disk:
             signature=self.signature,
             is_ignored=lambda _root, _path: False,
             matching=lambda _root, _globs: (),
+            is_gone=lambda _root, path: path not in self.texts,
+            standing=lambda _root: "checkout",
+            is_case_blind=lambda _root: False,
         )
 
 
@@ -146,8 +149,8 @@ class Memory(RuleBasedStateMachine):
     def refresh(self) -> None:
         """What a question does first."""
         self.clock.advance(10)
-        seen = self.workspace.freshness.check(self.window, MAX_BYTES, self.clock.wall_s())
-        self.workspace.observe(seen, based_on=self.window)
+        seen = self.workspace.freshness.check(self.window, MAX_BYTES)
+        self.workspace.observe(seen.news, based_on=self.window)
         self.make_room()
         before = self.window
         self.workspace.settle(room_for_news(self.window, ROOM))
@@ -206,9 +209,8 @@ class Memory(RuleBasedStateMachine):
 
     def notice(self, path: str) -> None:
         self.clock.advance(1)
-        ingest = Ingest(self.disk.files(), self.root, Scope(MAX_BYTES), self.clock.wall_s())
-        known = self.workspace.known_window()
-        seen = ingest.observations(FileNotice("/repo", "touched", (path,)), (*known.files, *known.pending))
+        ingest = Ingest(self.workspace.freshness, Scope(MAX_BYTES), self.workspace.known_window())
+        seen = ingest.observations(News(path, "touched"))
         self.workspace.observe(seen)
 
     @rule(question=words, answer=answers, read=st.lists(paths, max_size=2))
@@ -262,7 +264,7 @@ class Memory(RuleBasedStateMachine):
     @rule()
     def begin_anew_with_another_tree(self) -> None:
         exchanges = self.window.history.exchanges
-        seen = self.workspace.freshness.check(self.window, MAX_BYTES, self.clock.wall_s())
+        seen = self.workspace.freshness.check(self.window, MAX_BYTES).news
         self.workspace.begin("another tree", seen, ROOM.budget.floor_tokens)
         assert self.window.history.entries == exchanges
         self.sent = None

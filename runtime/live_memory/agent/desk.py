@@ -14,7 +14,8 @@ from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.ahead import AheadOfQuestions
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.equipment import Equipment
-from live_memory.agent.ingest import FileNotice, Ingest, Scope
+from live_memory.agent.ingest import FileNotice
+from live_memory.agent.intake import Intake
 from live_memory.agent.keep_warm import KeepWarm
 from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
@@ -33,7 +34,6 @@ logger = logging.getLogger(__name__)
 
 ROOT_TIMEOUT_S = 5.0  # for a folder on a file system that hangs
 RESET_TREE_S = 60.0
-INGEST_TIMEOUT_S = 10.0
 WATCH_TIMEOUT_S = 0.15  # below what a hook waits
 MAX_LOADED = 32  # windows kept in memory; the store has them all
 CHOICE_TIMEOUT_S = 5.0
@@ -63,6 +63,7 @@ class QuestionDesk:
         self._keep_warm = KeepWarm(store, self._spend, equipment)
         self._keeping_warm: asyncio.Task[None] | None = None
         self._ahead = AheadOfQuestions(self._spend, equipment)
+        self._intake = Intake(equipment, lambda: self._configuration, self._workspace)
         self._equipment = equipment
         self._clock = equipment.clock
         self._started_s = self._clock.monotonic_s()
@@ -134,26 +135,9 @@ class QuestionDesk:
     async def observe(self, notice: FileNotice) -> int:
         """Learn from files that others worked with, for the next question; how many brought something new. QuestionError
         for a cwd that is no workspace."""
-        settings = self._configuration.settings
+        self._refuse_when_closing()
         self._spend.note_client()
-        root = await self._root(notice.cwd)
-        if not settings.passive_ingestion:
-            return 0
-        workspace = self._workspace(root)
-        async with workspace.ingesting:
-            known = workspace.known_window()
-            ingest = Ingest(self._equipment.files, root, Scope.of(settings), self._clock.wall_s())
-            try:
-                seen = await self._equipment.threads.run(
-                    INGEST_TIMEOUT_S, ingest.observations, notice, (*known.files, *known.pending)
-                )
-            except TimeoutError:
-                raise QuestionError(
-                    "busy", f"The files of {root} do not answer: tell again later.", status=503
-                ) from None
-            count = workspace.observe(seen)
-        logger.info("observed root=%s paths=%d new=%d", root, len(notice.paths), count)
-        return count
+        return await self._intake.take(notice)
 
     async def watched_paths(self, cwd: str) -> tuple[str, ...]:
         """Absolute paths of the files that a session in `cwd` should watch; none where the disk is slow to tell.
@@ -189,6 +173,7 @@ class QuestionDesk:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=grace_s)
+        await self._intake.close(grace_s)
         if self._keeping_warm is not None:
             self._keeping_warm.cancel()
             await asyncio.wait((self._keeping_warm,), timeout=grace_s)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
-from live_memory.explore.base import FileSignature, FileStamp, SeenText, ToolOutput
+from live_memory.explore.base import FileSignature, FileStamp, SeenText, Standing, ToolOutput
 from live_memory.window.messages import ToolSpec
 
 THREADS = 16  # explorers at work at once, over all questions; the others wait
@@ -44,7 +44,8 @@ class TreeFiles:
 
     `locate`, `read` and `stamp` (with the most bytes that they take) raise ToolRefusal; `signature` is None where no file is;
     `prepare` makes of a text from elsewhere what `read` would have given, ToolRefusal for none that is kept; `matching`
-    gives the files that globs name, those of the first glob first.
+    gives the files that globs name, those of the first glob first. `is_gone` is not so where the disk does not tell, and
+    `standing` is whether the tree can be seen at all. Where `is_case_blind`, all spellings of a name are one file.
     """
 
     locate: Callable[[Path, str], str]
@@ -54,6 +55,9 @@ class TreeFiles:
     signature: Callable[[Path, str], FileSignature | None]
     is_ignored: Callable[[Path, str], bool]
     matching: Callable[[Path, Sequence[str]], Iterable[str]]
+    is_gone: Callable[[Path, str], bool]
+    standing: Callable[[Path], Standing]
+    is_case_blind: Callable[[Path], bool]
 
 
 class Threads:
@@ -67,6 +71,10 @@ class Threads:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(max(0.0, timeout_s)):
             return await loop.run_in_executor(self._pool, call, *arguments)
+
+    def begin(self, call: Callable[[*Arguments], Result], *arguments: *Arguments) -> asyncio.Future[Result]:
+        """What `call` will return, for whoever waits for it later, or not at all."""
+        return asyncio.get_running_loop().run_in_executor(self._pool, call, *arguments)
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Literal, TypeAlias
 
-from live_memory.agent.explorers import TreeFiles
+from live_memory.agent.freshness import Freshness
+from live_memory.agent.sightings import gone, observed, outgrown
 from live_memory.errors import ToolRefusal
-from live_memory.explore.base import FileStamp, SeenText
+from live_memory.explore.base import FileSignature, SeenText
 from live_memory.explore.globbing import split_list
+from live_memory.explore.spelling import fold
 from live_memory.settings import Settings
-from live_memory.window.files import FileContext, FileState, Observation, Origin
+from live_memory.window.files import Observation
+from live_memory.window.window import Window
 
-# touched: somebody read or wrote them, so their text is worth having; changed: only those matter that are known already.
-Event: TypeAlias = Literal["touched", "changed"]
+# touched: somebody read or wrote them, so their text is worth having; changed: only those matter that are known already;
+# added: also those that a known file was moved to.
+Event: TypeAlias = Literal["touched", "changed", "added"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,58 +49,87 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What is told of one file: `text` is what somebody else read there, None where nobody sent it."""
+
+    path: str
+    event: Event
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ingest:
-    """One notice about the files of one tree, as of `at_s`."""
+    """News of the files of one tree, for a window that is `known` so far. `departed` are the versions (SHA-256) of files that
+    went before any question, with their paths."""
 
-    files: TreeFiles
-    root: Path
+    tree: Freshness
     scope: Scope
-    at_s: float
+    known: Window
+    departed: Mapping[str, str] = field(default_factory=dict)
 
-    def observations(self, notice: FileNotice, known: Sequence[str]) -> tuple[Observation, ...]:
-        """What `notice` brings; `known` are the paths that the window knows."""
-        names = set(known)
-        seen = (self._observation(notice, path, names) for path in dict.fromkeys(notice.paths))
-        return tuple(each for each in seen if each is not None)
-
-    def _observation(self, notice: FileNotice, path: str, known: set[str]) -> Observation | None:
+    def observations(self, news: News) -> tuple[Observation, ...]:
+        """What `news` brings; nothing while the tree cannot be seen."""
         try:
-            name = self.files.locate(self.root, str(Path(notice.cwd, path)))
+            name = self._spelled(self.tree.files.locate(self.tree.root, news.path))
         except ToolRefusal:
-            return None
-        if not self.scope.covers(name) or (notice.event == "changed" and name not in known):
-            return None
-        if self.files.signature(self.root, name) is None:
-            return gone(name, self.at_s) if name in known else None
-        if name not in known and self.files.is_ignored(self.root, name):
-            return None
+            return ()
+        if not self.scope.covers(name):
+            return ()
+        looks = self.tree.looks(name)
+        if looks is None:
+            return self._of_missing(name)
+        return self._of_known(name, news, looks) if self._is_known(name) else self._of_unknown(name, news, looks)
+
+    def _of_missing(self, name: str) -> tuple[Observation, ...]:
+        is_news = self._is_known(name) and self.tree.is_gone(name) and self.tree.is_there()
+        return (gone(name, self.tree.clock.wall_s()),) if is_news else ()
+
+    def _of_unknown(self, name: str, news: News, looks: FileSignature) -> tuple[Observation, ...]:
+        if news.event == "changed" or self.tree.files.is_ignored(self.tree.root, name):
+            return ()
         try:
-            if path in notice.contents:
-                seen = self.files.prepare(name, notice.contents[path], self.scope.max_bytes)
-            else:
-                seen = self.files.read(self.root, name, self.scope.max_bytes)
+            seen = observed(self._seen(name, news, looks), self.tree.clock.wall_s(), "tee")
         except ToolRefusal:
-            return outgrown(name, self.at_s) if name in known else None
-        return observed(seen, self.at_s, "tee")
+            return ()
+        return (seen,) if news.event == "touched" else self._moved(seen)
 
+    def _of_known(self, name: str, news: News, looks: FileSignature) -> tuple[Observation, ...]:
+        at_s = self.tree.clock.wall_s()
+        try:
+            if self._has_text(name) and self.tree.is_as_known(self.known, name, self.scope.max_bytes):
+                return ()  # what we were told ourselves comes back as a change on disk
+            return (observed(self._seen(name, news, looks), at_s, "tee"),)
+        except ToolRefusal:
+            return (outgrown(name, at_s),)
 
-def observed(seen: SeenText, at_s: float, origin: Origin) -> Observation:
-    """A file with its text."""
-    stamp = seen.stamp
-    return Observation(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s, origin, text=seen.text)
+    def _seen(self, name: str, news: News, looks: FileSignature) -> SeenText:
+        """The file's text. One that was sent is taken where it is as long as the file: else its bytes are not what the disk
+        has (another encoding, a mark at its beginning, or a later version), and the disk is right."""
+        if news.text is not None and len(news.text.encode("utf-8", "replace")) == looks.size_bytes:
+            seen = self.tree.files.prepare(name, news.text, self.scope.max_bytes)
+            return replace(seen, stamp=replace(seen.stamp, mtime_ns=looks.mtime_ns))
+        return self.tree.files.read(self.tree.root, name, self.scope.max_bytes)
 
+    def _moved(self, seen: Observation) -> tuple[Observation, ...]:
+        """A file that came, where a known file of this version left its place: then both."""
+        if seen.sha256 in self.departed:
+            return (seen,)
+        versions = {path: file.sha256 for path, file in self.known.files.items()}
+        versions |= {path: each.sha256 for path, each in self.known.pending.items() if each.sha256}
+        same = (path for path, version in versions.items() if version == seen.sha256)
+        old = next((path for path in same if self.tree.is_gone(path)), None)
+        return (gone(old, seen.at_s), seen) if old is not None and self.tree.is_there() else ()
 
-def gone(path: str, at_s: float) -> Observation:
-    """A file that is no longer there."""
-    return Observation(path, "", 0, 0, at_s, state="deleted")
+    def _spelled(self, name: str) -> str:
+        """`name` as the window knows it, where nothing on disk tells its spelling any more."""
+        if self._is_known(name) or not self.tree.files.is_case_blind(self.tree.root):
+            return name
+        folded, known = fold(name), (*self.known.files, *self.known.pending)
+        return next((path for path in known if fold(path) == folded), name)
 
+    def _is_known(self, name: str) -> bool:
+        return name in self.known.files or name in self.known.pending
 
-def outgrown(path: str, at_s: float) -> Observation:
-    """A file that changed into something whose text is not taken over."""
-    return Observation(path, "", 0, 0, at_s, state="stale")
-
-
-def known_only(file: FileContext, stamp: FileStamp, at_s: float) -> Observation:
-    """A file that prompts only name, in the version of `stamp`: stale unless it is the one that was known."""
-    state: FileState = "fresh" if stamp.sha256 == file.sha256 else "stale"
-    return Observation(stamp.path, stamp.sha256, stamp.size_bytes, stamp.mtime_ns, at_s, file.origin, state)
+    def _has_text(self, name: str) -> bool:
+        waiting, held = self.known.pending.get(name), self.known.files.get(name)
+        return waiting.text is not None if waiting else held is not None and held.content is not None

@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from live_memory.agent.explorers import TreeFiles
-from live_memory.agent.ingest import observed
+from live_memory.agent.sightings import observed
 from live_memory.errors import ToolRefusal
 from live_memory.explore.globbing import split_list
 from live_memory.settings import Settings

@@ -21,7 +21,7 @@ from live_memory.agent.recollection import recollected
 from live_memory.agent.reuse import REMARK, answer_of_before, files_of, sources_of
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.toolbelt import Toolbelt
-from live_memory.agent.upkeep import Upkeep
+from live_memory.agent.upkeep import Unchecked, Upkeep
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import ModelError, QuestionError, StoreError
 from live_memory.llm.base import CacheLifetime, Model, Usage
@@ -75,6 +75,7 @@ class QuestionRun:
         self._search = PassageSearch(equipment.explorers, equipment.threads, workspace.root, asked.question.text)
         self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root)
         self._inquiry: Inquiry | None = None
+        self._unchecked = Unchecked()
 
     async def answer_by_model(self, model: Model) -> Answer:
         """The model's answer, or passages with the reason why it gave none."""
@@ -119,7 +120,7 @@ class QuestionRun:
             )
         upkeep = Upkeep(workspace, self._equipment, self._seat, budget)
         await upkeep.load(min(LOAD_TIMEOUT_S, self._left_s() / 2), self._on_begin)
-        await upkeep.refresh(self._left_s() / 2)
+        self._unchecked = await upkeep.refresh(self._left_s() / 2)
         fixed_tokens = unfrozen_tokens(workspace.known_window(), self._equipment.explorers.specs)
         await upkeep.make_room(model, fixed_tokens + question_tokens, self._left_s() * COMPACTION_RATIO)
 
@@ -133,6 +134,8 @@ class QuestionRun:
         if window is None or not self._seat.settings.reuse_answers:
             return None
         before = answer_of_before(window, self._question.text, self._answer_tokens)
+        if before and self._unchecked.may_concern(path for path, _ in before.sources):
+            return None
         return Draft(f"{before.answer}\n\n{REMARK}", model=model.name, is_reused=True) if before else None
 
     async def _ask_model(self, model: Model, preparing: asyncio.Task[None]) -> Draft:
@@ -160,7 +163,8 @@ class QuestionRun:
         max_tokens = self._seat.budget(self._answer_tokens).max_tokens
         facts = await recollected(self._workspace, self._equipment, self._question.text, max_tokens)
         passages = await self._passages_ahead(window)
-        return render_hints(self._left_s(), self._answer_tokens, facts, passages)
+        hints = render_hints(self._left_s(), self._answer_tokens, facts, passages)
+        return f"{hints}\n\n{self._unchecked.remark()}" if self._unchecked else hints
 
     def _brief(self, window: Window, hints: str) -> Brief:
         return Brief(

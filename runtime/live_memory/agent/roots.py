@@ -66,20 +66,20 @@ def _true_spelling(folder: Path) -> Path:
 
 def _checkout_root(folder: Path, mode: str) -> Path | None:
     """The nearest folder upwards that holds a `.git`, or the outermost checkout around it; None outside of git."""
-    nearest = next((place for place in (folder, *folder.parents)[:MAX_DEPTH] if _holds_checkout(place)), None)
+    nearest = next((place for place in (folder, *folder.parents)[:MAX_DEPTH] if holds_checkout(place)), None)
     if nearest is None or mode == "nearest":
         return nearest
     # A submodule lies inside the checkout that holds it; a worktree put inside another checkout is not part of it.
     outermost = nearest
     while _is_submodule(outermost):
-        parent = next((place for place in outermost.parents if _holds_checkout(place)), None)
+        parent = next((place for place in outermost.parents if holds_checkout(place)), None)
         if parent is None:
             break
         outermost = parent
     return outermost
 
 
-def _holds_checkout(folder: Path) -> bool:
+def holds_checkout(folder: Path) -> bool:
     """A `.git` file, or a `.git` folder with a HEAD, as git itself tells a repository from a folder of that name."""
     mark = folder / ".git"
     try:

@@ -74,3 +74,16 @@ def cut(answer_tokens: int) -> str:
 
 def not_saved(error: Exception) -> str:
     return f"[This answer could not be saved: {error}]"
+
+
+def unchecked_files(count: int) -> str:
+    return (
+        f"{count} of the files above could not be looked at in time: what changed in them is told with the next question, so "
+        "read again what your answer rests on."
+    )
+
+
+def unreachable_tree() -> str:
+    return (
+        "The repository's files cannot be reached now: what stands above may be out of date, so say so in your answer."
+    )

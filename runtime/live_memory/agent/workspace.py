@@ -13,6 +13,7 @@ from live_memory.agent.admission import Admission, PrefixGate
 from live_memory.agent.compaction_state import CompactionState
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.freshness import Freshness
+from live_memory.agent.late_checks import LateChecks
 from live_memory.llm.base import Purpose
 from live_memory.notes import ledger
 from live_memory.settings import Settings
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 TREE_MAX_AGE_S = 86400.0  # by then every provider has dropped the prefix, and a new tree costs nothing more
 PENDING_MAX_TOKENS = 500_000  # of the texts that wait for a question, which may never come
+MAX_UNASKED = 64  # roots whose files were seen and that nobody ever asked about
+DEPARTED = 256  # files that went before any question, remembered for where they were moved to
 TREE_SLACK_RATIO = 1.25  # how far a kept tree may be above what it may take, before it is made anew
 DOUBT = "[Observation] Some of the knowledge above may be out of date, because files it came from have changed since:"
 
@@ -46,7 +49,9 @@ class Workspace:
         self.scripts = Size(0)  # of the newest prompt that a provider counted
         self.loading = asyncio.Lock()
         self.ingesting = asyncio.Lock()  # notices are taken in the order they came
-        self.freshness = Freshness(equipment.files, root)
+        self.freshness = Freshness(equipment.files, root, equipment.clock)
+        self.checks = LateChecks(self)
+        self.departed: dict[str, str] = {}  # versions of files that went before any question, with their paths
         self.compaction = CompactionState()
         self._unready: Window | None = None
         self.used_at_s = self._clock.monotonic_s()
@@ -63,6 +68,7 @@ class Workspace:
     @property
     def is_idle(self) -> bool:
         is_at_work = self.loading.locked() or self.ingesting.locked() or self.compaction.ended is not None
+        is_at_work = is_at_work or self.checks.is_at_work
         return not self.admission.running and not self.admission.waiting and not is_at_work
 
     def limit(self, settings: Settings) -> None:
@@ -106,24 +112,33 @@ class Workspace:
         self.window, self._unready = window, None
         self.gate.cool("new tree")
 
-    def observe(self, seen: Iterable[Observation], based_on: Window | None = None) -> int:
-        """Keep for the next question what `seen` says that the window does not know, and return how many files that is.
-        What became known of a file after the window was `based_on` counts for more."""
+    def observe(self, seen: Iterable[Observation], based_on: Window | None = None) -> tuple[str, ...]:
+        """Keep for the next question what `seen` says that the window does not know, and return the files of which that is
+        so. What became known of a file after the window was `based_on` counts for more."""
         before = now = self.known_window()
         for each in seen:
             if based_on is None or _is_same_file(each.path, before, based_on):
                 now = now.with_observation(each)
         if now is before:
-            return 0
+            return ()
         now = with_room(now, PENDING_MAX_TOKENS)
         changed = changed_paths(before, now)
         self._store.observe(self.key, {path: now.pending.get(path) for path in changed})
+        if not (before.tree or before.files or before.pending):
+            self._store.forget_unasked(MAX_UNASKED)
+        self._note_departed(before, now, changed)
         self._demote(before, now)
         if self.window is None:
             self._unready = now
         else:
             self.window = now
-        return len(changed)
+        return changed
+
+    def _note_departed(self, before: Window, now: Window, changed: Iterable[str]) -> None:
+        """Remember the newest files that went untold, for they may have been moved."""
+        gone = (before.pending[path] for path in changed if path in before.pending and path not in now.pending)
+        self.departed |= {seen.sha256: seen.path for seen in gone if seen.path not in now.files and seen.sha256}
+        self.departed = dict(list(self.departed.items())[-DEPARTED:])
 
     def settle(self, max_tokens: int) -> None:
         """Tell the window what is pending, within `max_tokens`: from now on it is part of the conversation."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+# checkout: git's, by its own mark; unreachable: not there, forbidden, or an empty place where something was mounted.
+Standing: TypeAlias = Literal["checkout", "folder", "unreachable"]
 
 
 @dataclass(frozen=True, slots=True)

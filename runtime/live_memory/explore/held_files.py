@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from live_memory.errors import ToolRefusal
-from live_memory.explore.base import FileSignature, FileStamp, SeenText
+from live_memory.explore.base import FileSignature, FileStamp, SeenText, Standing
 from live_memory.explore.globbing import matcher
-from live_memory.explore.jail import decode, read_bytes, relative, resolve, shown, size_in_words
+from live_memory.explore.jail import (
+    decode,
+    descend,
+    is_git_folder,
+    read_bytes,
+    relative,
+    resolve,
+    shown,
+    size_in_words,
+)
 from live_memory.explore.secret_files import is_secret_file
+from live_memory.explore.spelling import ignores_case, true_name
 from live_memory.explore.walk import walk
 from live_memory.text.secrets import redact
 
 MAX_WALKED = 200_000  # files looked at for a glob
+MAX_STRAIGHT = 16_384  # names whose spelling is remembered
 _WILD = frozenset("*?[{")
+# What says that there is no such file; anything else says that nobody can tell.
+_ABSENCE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
 
 
-def locate(root: Path, path: str) -> str:
-    """The real place of `path`, relative to the canonical `root`, whether or not a file is there. ToolRefusal when it is
-    outside, when its name says that it may hold secrets, or no prompt can spell it."""
+def locate(root: Path, path: str, is_case_blind: Callable[[Path], bool] = ignores_case) -> str:
+    """The real place of `path`, relative to the canonical `root`, whether or not a file is there, and spelled as the disk
+    spells it. ToolRefusal when it is outside, when its name says that it may hold secrets, or no prompt can spell it."""
     name = relative(root, resolve(root, path))
+    if is_case_blind(root):
+        name = true_name(root, name)
     if is_secret_file(name):
         raise ToolRefusal(f"{shown(name)} may hold secrets by its name, so it is never read.")
     try:
@@ -46,15 +63,46 @@ def stamp(root: Path, path: str, max_bytes: int) -> FileStamp:
 
 
 def _stamped(root: Path, path: str, max_bytes: int) -> tuple[FileStamp, bytes]:
-    real = resolve(root, path)
-    name = relative(root, real)
-    looks = signature(root, name)
-    if looks is not None and looks.size_bytes > max_bytes:
-        raise ToolRefusal(_too_large(name, looks.size_bytes))
-    content, state = read_bytes(root, real)
+    content, state = _straight(root, path, max_bytes) or (None, None)
+    if content is None or state is None:
+        real = resolve(root, path)
+        path = relative(root, real)
+        looks = signature(root, path)
+        if looks is not None and looks.size_bytes > max_bytes:
+            raise ToolRefusal(_too_large(path, looks.size_bytes))
+        content, state = read_bytes(root, real)
     if len(content) > max_bytes:
-        raise ToolRefusal(_too_large(name, len(content)))
-    return FileStamp(name, hashlib.sha256(content).hexdigest(), len(content), state.st_mtime_ns), content
+        raise ToolRefusal(_too_large(path, len(content)))
+    return FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), state.st_mtime_ns), content
+
+
+def _straight(root: Path, path: str, max_bytes: int) -> tuple[bytes, os.stat_result] | None:
+    """The bytes of a regular file whose name leads to it over no link, as the names of files that are held do; None where
+    that is not so, and the long way through the jail has to tell. Thousands are read this way before a question."""
+    if not _is_straight(path):
+        return None
+    try:
+        if not stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode):
+            return None
+        descriptor = descend(root, tuple(path.split("/")))
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > max_bytes:
+            return None
+        try:
+            return file.read(max_bytes + 1), state  # one more than fits, of a file that grows
+        except OSError:
+            return None
+
+
+@lru_cache(MAX_STRAIGHT)
+def _is_straight(path: str) -> bool:
+    """Whether `path` is spelled as `locate` spells it: downwards, no part of it git's, and no secret file."""
+    parts = path.split("/")
+    is_odd = any(part in ("", ".", "..") or is_git_folder(part) for part in parts)
+    return not (is_odd or "\\" in path or ":" in path or "\0" in path or is_secret_file(path))
 
 
 def prepare(path: str, text: str, max_bytes: int) -> SeenText:
@@ -76,6 +124,29 @@ def signature(root: Path, path: str) -> FileSignature | None:
     if not stat.S_ISREG(state.st_mode):
         return None
     return FileSignature(state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+
+
+def is_gone(root: Path, path: str) -> bool:
+    """Whether there is surely no regular file at `path`: not so where the disk does not say."""
+    try:
+        state = os.lstat(f"{root}/{path}")
+    except OSError as error:
+        return error.errno in _ABSENCE
+    except ValueError:
+        return True
+    return not stat.S_ISREG(state.st_mode)
+
+
+def standing(root: Path) -> Standing:
+    """Whether the tree at `root` can be seen at all. What is not mounted is missing, forbidden or an empty folder."""
+    try:
+        with os.scandir(root) as entries:
+            if next(entries, None) is None:
+                return "unreachable"
+        mark = root / ".git"
+        return "checkout" if mark.is_file() or (mark / "HEAD").exists() else "folder"
+    except OSError:
+        return "unreachable"
 
 
 def matching(root: Path, globs: Sequence[str]) -> Iterator[str]:

@@ -179,7 +179,7 @@ def opened(root: Path, real: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
         raise ToolRefusal(f"{shown(name)} may hold secrets by its name, so it is never read; do without its content.")
     try:
         _refuse_special(name, os.lstat(real))  # before opening: some devices act on being opened
-        descriptor = _descend(root, PurePosixPath(name).parts)
+        descriptor = descend(root, PurePosixPath(name).parts)
     except OSError as error:
         raise ToolRefusal(_why_not_opened(name, error)) from error
     with os.fdopen(descriptor, "rb") as file:
@@ -188,7 +188,8 @@ def opened(root: Path, real: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
         yield file, state
 
 
-def _descend(root: Path, parts: tuple[str, ...]) -> int:
+def descend(root: Path, parts: tuple[str, ...]) -> int:
+    """A descriptor of the file that `parts` lead to from `root`, downwards and over no link; OSError."""
     if os.open not in os.supports_dir_fd:
         return os.open(root.joinpath(*parts), _FLAGS)
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

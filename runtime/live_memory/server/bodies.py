@@ -16,7 +16,7 @@ EVENTS: Mapping[str, Event] = {
     "write": "touched",
     "edit": "touched",
     "change": "changed",
-    "add": "changed",
+    "add": "added",
     "unlink": "changed",
     "delete": "changed",
 }

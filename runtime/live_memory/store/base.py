@@ -126,6 +126,10 @@ class Store(Protocol):
         """Keep what is pending of these paths; None: nothing is any more."""
         ...
 
+    def forget_unasked(self, count: int) -> None:
+        """Forget the windows that nothing but observations was ever saved of, but for the `count` seen last."""
+        ...
+
     def append_deltas(
         self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float
     ) -> tuple[Delta, ...]:

@@ -98,6 +98,15 @@ class InMemoryStore:
             else:
                 pending[path] = each
 
+    def forget_unasked(self, count: int) -> None:
+        seen_at_s = {
+            root: max((seen.at_s for seen in shelf.pending.values()), default=0.0)
+            for root, shelf in self._shelves.items()
+            if not (shelf.tree_at_s or shelf.entries or shelf.files)
+        }
+        for root in sorted(seen_at_s, key=lambda root: -seen_at_s[root])[count:]:
+            del self._shelves[root]
+
     def append_deltas(
         self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float
     ) -> tuple[Delta, ...]:

@@ -37,6 +37,13 @@ ACCOUNT = """SELECT total(questions), total(requests), total(input_tokens), tota
 OWED = """SELECT entries.id, kind, text, answer, sources FROM entries JOIN windows ON windows.id = window_id
     WHERE root = ? AND kind = 'exchange' AND entries.id < first_entry_id AND NOT is_carried ORDER BY entries.id LIMIT ?"""
 
+FORGET_UNASKED = """DELETE FROM windows WHERE id IN (
+        SELECT id FROM windows WHERE tree_at_s = 0
+            AND NOT EXISTS (SELECT 1 FROM entries WHERE window_id = windows.id)
+            AND NOT EXISTS (SELECT 1 FROM files WHERE window_id = windows.id)
+        ORDER BY (SELECT max(at_s) FROM observations WHERE window_id = windows.id) DESC
+        LIMIT -1 OFFSET ?)"""
+
 FILE_COLUMNS = (
     "path, sha256, size_bytes, mtime_ns, read_at_s, origin, state, content, used_at_s"  # as FileContext's fields
 )
@@ -112,6 +119,9 @@ class SqliteStore:
             self._keep_observations(window_id, [each for each in seen.values() if each is not None])
 
         self._database.write(work)
+
+    def forget_unasked(self, count: int) -> None:
+        self._database.write(lambda: self._database.execute(FORGET_UNASKED, (count,)))
 
     def append_deltas(
         self, root: str, deltas: Sequence[Delta], files: Iterable[FileContext], at_s: float

@@ -17,6 +17,7 @@ from live_memory.window.window import Delta, Window
 DIFF_RATIO = 0.5  # of the whole text; a diff above it is no easier to read and hardly cheaper
 MAX_COMPARED_LINES = 16_000_000  # old times new lines that are matched; beyond, the whole text is sent
 CONTEXT_LINES = 3
+MAX_PENDING_FILES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,13 @@ def pending_tokens(window: Window) -> int:
 
 
 def with_room(window: Window, max_tokens: int) -> Window:
-    """`window`, whose pending texts are cut down to half of `max_tokens` once they take more; the newest stay."""
-    if pending_tokens(window) <= max_tokens:
+    """`window`, whose pending texts are cut down to half of `max_tokens` once they take more, and whose pending files are
+    MAX_PENDING_FILES at most, but for those that it knows; the newest stay."""
+    if len(window.pending) > MAX_PENDING_FILES:
+        window = _without_oldest(window, MAX_PENDING_FILES)
+    # No text has more tokens than characters, which are counted at once.
+    is_small = sum(len(each.text or "") for each in window.pending.values()) <= max_tokens
+    if is_small or pending_tokens(window) <= max_tokens:
         return window
     left_tokens, pending = max_tokens // 2, dict(window.pending)
     for each in sorted(window.pending.values(), key=lambda each: each.at_s, reverse=True):
@@ -63,6 +69,14 @@ def with_room(window: Window, max_tokens: int) -> Window:
         if left_tokens < 0:
             pending[each.path] = replace(each, text=None)
     return replace(window, pending=pending)
+
+
+def _without_oldest(window: Window, max_files: int) -> Window:
+    unknown = sorted(
+        (each for path, each in window.pending.items() if path not in window.files), key=lambda each: each.at_s
+    )
+    dropped = {each.path for each in unknown[: len(window.pending) - max_files]}
+    return replace(window, pending={path: each for path, each in window.pending.items() if path not in dropped})
 
 
 def changed_paths(before: Window, now: Window) -> tuple[str, ...]:
