@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from live_memory.agent.explorers import Explorers, Threads, TreeFiles
+from live_memory.agent.note_search import FindNotes, no_notes
 from live_memory.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """The explorers, the threads they run in, the time, and the files of the tree."""
+    """The explorers, the threads they run in, the time, the files of the tree, and where notes are found."""
 
     explorers: Explorers
     threads: Threads
     clock: Clock
     files: TreeFiles
+    find_notes: FindNotes = no_notes
