@@ -39,7 +39,8 @@ async def test_the_money_saved_is_what_the_same_would_have_cost_without_any_cach
     assert figures["cost_usd"] == pytest.approx(cost_usd)
     assert figures["saved_by_cache_usd"] == pytest.approx((83_000 * 0.1 + 100 * 0.5) / 1e6 - cost_usd)
     assert figures["tokens"]["share_read_from_cache_ratio"] == pytest.approx(80 / 83, abs=1e-4)
-    assert figures["cost_of"] == {"question_usd": figures["cost_usd"], "compaction_usd": 0.0, "keep_warm_usd": 0.0}
+    nothing = dict.fromkeys(("compaction_usd", "keep_warm_usd", "capture_usd", "dream_usd"), 0.0)
+    assert figures["cost_of"] == {"question_usd": figures["cost_usd"], **nothing}
     assert figures["budget"]["left_today_usd"] == pytest.approx(2.0 - cost_usd)
     assert figures["budget"]["left_today_in_background_usd"] == 0.5
 

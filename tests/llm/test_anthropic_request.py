@@ -215,6 +215,20 @@ async def test_a_model_that_thinks_by_itself_is_told_not_to_and_left_alone_where
     assert [sent(route, n)["max_tokens"] for n in range(3)] == [256, 256 + 4096, 256 + 4096]
 
 
+async def test_the_shape_of_a_reply_is_forced_where_the_model_takes_one(
+    route: respx.Route, model: AnthropicModel
+) -> None:
+    schema = {"type": "object", "properties": {}}
+    shaped = replace(request(), json_schema=schema)
+    await model.complete(shaped, print)
+    assert sent(route)["output_config"] == {"format": {"type": "json_schema", "schema": schema}}
+    refusal = {"type": "error", "error": {"type": "invalid_request_error", "message": "output_config.format: not here"}}
+    route.side_effect = [httpx.Response(400, json=refusal), *[streamed(messages_stream(("{}",)))] * 2]
+    assert (await model.complete(shaped, print)).text == "{}"
+    await model.complete(shaped, print)
+    assert ["output_config" in sent(route, n) for n in range(1, 4)] == [True, False, False]
+
+
 @pytest.mark.parametrize(
     ("choice", "expected"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -147,6 +148,21 @@ async def test_a_gateway_to_openai_is_told_the_length_by_the_name_that_it_wants(
     assert (await model.complete(request(), print)).text == "Yes."
     assert sent(route)["max_completion_tokens"] == 256
     assert "max_tokens" not in sent(route)
+
+
+async def test_the_shape_of_a_reply_is_forced_where_the_server_takes_one(
+    route: respx.Route, model: OpenAIModel
+) -> None:
+    schema = {"type": "object", "properties": {}}
+    shaped = replace(request(), json_schema=schema)
+    await model.complete(shaped, print)
+    named = {"name": "reply", "strict": True, "schema": schema}
+    assert sent(route)["response_format"] == {"type": "json_schema", "json_schema": named}
+    refusal = {"error": {"message": "response_format of type json_schema is not supported"}}
+    route.side_effect = [httpx.Response(400, json=refusal), *[streamed(chat_stream(("{}",)))] * 2]
+    await model.complete(shaped, print)
+    await model.complete(shaped, print)
+    assert ["response_format" in sent(route, n) for n in range(1, 4)] == [True, False, False]
 
 
 async def test_a_complaint_in_a_shape_of_its_own_is_understood_too(route: respx.Route, model: OpenAIModel) -> None:

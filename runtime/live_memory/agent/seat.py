@@ -55,7 +55,8 @@ class Scribe:
 class ModelSeat:
     """A choice and its model, None where passages answer, because of `why`. `users` are the questions at work with it;
     `proven_tokens` is below the smallest prompt that the provider found too long, 0 while it found none; `summary` is
-    the model of the setting summary_model, None where the one that answers writes summaries too."""
+    the model of the setting summary_model, None where the one that answers writes summaries too; `named` are other models
+    of the same provider, by name."""
 
     choice: Choice
     why: str
@@ -67,6 +68,7 @@ class ModelSeat:
     proven_tokens: int = 0
     calibration: Calibration = field(default_factory=Calibration)
     summary: Scribe | None = None
+    named: dict[str, Scribe] = field(default_factory=dict)
 
     @property
     def is_on_subscription(self) -> bool:
@@ -74,7 +76,8 @@ class ModelSeat:
 
     async def close(self) -> None:
         """Close the models."""
-        for model in (self.model, self.summary.model if self.summary else None):
+        scribes = (*self.named.values(), *((self.summary,) if self.summary else ()))
+        for model in (self.model, *(scribe.model for scribe in scribes)):
             if model is not None:
                 await model.close()
 
@@ -132,11 +135,22 @@ def take_seat(models: Models, configuration: Configuration, now_s: float) -> Mod
     seat = ModelSeat(choice, why, model, configuration.settings, card, models.backoff)
     name = configuration.settings.summary_model
     if model is not None and name and name != choice.model:
-        seat.summary = _scribe_named(name, models, seat)
+        seat.summary = _connected(name, models, seat)
     return seat
 
 
-def _scribe_named(name: str, models: Models, seat: ModelSeat) -> Scribe:
+def scribe_named(name: str, models: Models, seat: ModelSeat) -> Scribe:
+    """The scribe of that model of the seat's provider, kept with the seat; where none is named, who writes its summaries.
+    The seat has a model. ConfigError."""
+    assert seat.model is not None
+    if not name or name == seat.choice.model:
+        return seat.scribe(seat.model)
+    if name not in seat.named:
+        seat.named[name] = _connected(name, models, seat)
+    return seat.named[name]
+
+
+def _connected(name: str, models: Models, seat: ModelSeat) -> Scribe:
     """Another model of the same provider, for summaries."""
     choice = replace(seat.choice, model=name)
     card = model_card(choice.provider, name)
@@ -145,7 +159,8 @@ def _scribe_named(name: str, models: Models, seat: ModelSeat) -> Scribe:
         return None if seat.is_on_subscription else cost_usd(card, usage, when_s)
 
     max_tokens = max(usable_context_tokens(card, FACTS_MAX_TOKENS), MIN_PROMPT_TOKENS)
-    return Scribe(models.connect(choice), max_tokens, price_usd, seat.is_on_subscription, models.backoff)
+    model = traced(models.connect(choice), seat.settings.trace_prompts)
+    return Scribe(model, max_tokens, price_usd, seat.is_on_subscription, models.backoff)
 
 
 def seat_or_passages(models: Models, configuration: Configuration, now_s: float) -> ModelSeat:

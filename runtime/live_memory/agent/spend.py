@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 from live_memory.agent import wording
 from live_memory.agent.seat import ModelSeat
 from live_memory.clock import Clock
+from live_memory.llm.base import Purpose
 from live_memory.store.base import Account, Store, utc_day
 
-BACKGROUND: tuple[Literal["compaction", "keep-warm"], ...] = ("compaction", "keep-warm")
+BACKGROUND: tuple[Purpose, ...] = ("compaction", "keep-warm", "capture", "dream")
 CLIENT_ACTIVE_S = 1800.0  # how long after a client's last sign of life it counts as active
 
 Cause: TypeAlias = Literal["budget", "background-share", "no-client"]

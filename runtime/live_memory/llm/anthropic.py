@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from live_memory.errors import ModelError
 from live_memory.llm.anthropic_reply import MessagesReply
-from live_memory.llm.base import BadRequest, CacheLifetime, Completion, CompletionRequest
+from live_memory.llm.base import OF_A_WINDOW, BadRequest, CacheLifetime, Completion, CompletionRequest
 from live_memory.llm.breakpoints import Blocks, cacheable_from, message_breakpoints, system_breakpoints
 from live_memory.llm.catalog import model_card
 from live_memory.llm.choice import Choice
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 OAUTH_BETA = "oauth-2025-04-20"  # the header value under which api.anthropic.com takes a subscription's token
 THINK_UNLESS_TOLD = ("claude-haiku-5", "claude-sonnet-5", "claude-opus-5")
 ALWAYS_THINK = ("claude-fable", "claude-mythos")
+SCHEMA_COMPLAINT = re.compile(r"output_config|output_format|schema|structured", re.IGNORECASE)
 THINKING_ROOM_TOKENS = 4096  # for the models that always think: thoughts count as output
 
 
@@ -51,6 +53,7 @@ class AnthropicModel:
         self._history_blocks: dict[str, int] = {}
         card = model_card(choice.provider, choice.model)
         self._cache_min_tokens = card.cache_min_tokens if card else 0
+        self._takes_schemas = True
         self._thinking: Json | None = {"type": "disabled"} if choice.model.startswith(THINK_UNLESS_TOLD) else None
 
     async def complete(self, request: CompletionRequest, on_text: Callable[[str], None]) -> Completion:
@@ -58,10 +61,19 @@ class AnthropicModel:
         try:
             return await self._complete_once(request, on_text)
         except BadRequest as error:
-            if self._thinking is None or "thinking" not in str(error):
+            if not self._adapts_to(str(error), request):
                 raise
-            self._thinking = None  # this model always thinks, and says so
-            return await self._complete_once(request, on_text)
+            return await self.complete(request, on_text)
+
+    def _adapts_to(self, complaint: str, request: CompletionRequest) -> bool:
+        """Whether the next request will be another one: this model always thinks, or takes no schema, and says so."""
+        if self._thinking is not None and "thinking" in complaint:
+            self._thinking = None
+            return True
+        if self._takes_schemas and request.json_schema is not None and SCHEMA_COMPLAINT.search(complaint):
+            self._takes_schemas = False
+            return True
+        return False
 
     async def prepare(self) -> None:
         await self._client.started()
@@ -100,7 +112,7 @@ class AnthropicModel:
         calls = reply.tool_calls()
         if calls and reply.thoughts():
             self._thoughts.keep(calls[0].id, reply.thoughts())
-        if request.purpose == "compaction":
+        if request.purpose not in OF_A_WINDOW:
             return Completion(reply.text(), calls, reply.usage, reply.stop_reason())
         prompt = request.prompt  # a history holds no thoughts, so its blocks count the same in every request
         self._history_blocks[request.cache_key] = sum(
@@ -145,6 +157,8 @@ class AnthropicModel:
             body["tools"] = tools
         if self._thinking:
             body["thinking"] = self._thinking
+        if request.json_schema is not None and self._takes_schemas:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.json_schema)}}
         return body
 
     def _mark(self, request: CompletionRequest, tools: list[Json], system: list[Json], turns: list[list[Json]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -10,7 +10,9 @@ from live_memory.errors import ModelError
 from live_memory.window.messages import Prompt, ToolCall
 
 StopReason: TypeAlias = Literal["end", "tool_calls", "max_tokens", "refusal"]
-Purpose: TypeAlias = Literal["question", "compaction", "keep-warm"]  # what a request is made for, and charged to
+# What a request is made for, and charged to.
+Purpose: TypeAlias = Literal["question", "compaction", "keep-warm", "capture", "dream"]
+OF_A_WINDOW: tuple[Purpose, ...] = ("question", "keep-warm")  # what continues a window's prompt
 CacheLifetime: TypeAlias = Literal["5m", "1h"]  # how long after its last use a provider keeps what it was told to cache
 
 
@@ -43,7 +45,8 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
     """One request. `cache_key` names the workspace for providers that route by it (`prompt_cache_key`);
-    `cache_lifetime` is for what later questions begin with, where the provider lets one choose."""
+    `cache_lifetime` is for what later questions begin with, where the provider lets one choose. `json_schema` is the shape
+    of the JSON object that the reply must be, where it must; a provider that cannot force it is told by the prompt alone."""
 
     prompt: Prompt
     max_output_tokens: int
@@ -51,6 +54,7 @@ class CompletionRequest:
     cache_key: str = ""
     cache_lifetime: CacheLifetime = "5m"
     purpose: Purpose = "question"
+    json_schema: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class OpenAIModel:
         return Completion(reply.text(), calls, usage, reply.stop_reason())
 
     def _optional(self, request: CompletionRequest) -> Json:
-        """What a compatible server may not know: usage in the stream, routing by cache key, reasoning off."""
+        """What a compatible server may not know: usage in the stream, routing by cache key, reasoning off, a reply's schema."""
         provider = provider_named(self.provider)
         wanted: Json = {"stream_options": {"include_usage": True}}
         if provider is not None:
@@ -136,6 +136,9 @@ class OpenAIModel:
             if provider.has_cache_key and request.cache_key:
                 digest = hashlib.sha256(request.cache_key.encode()).hexdigest()
                 wanted["prompt_cache_key"] = digest[:CACHE_KEY_CHARS]  # a path is nobody's business
+        if request.json_schema is not None:
+            named = {"name": "reply", "strict": True, "schema": dict(request.json_schema)}
+            wanted["response_format"] = {"type": "json_schema", "json_schema": named}
         return {name: value for name, value in wanted.items() if name not in self._refused}
 
     def _adapts_to(self, complaint: str, optional: Mapping[str, object]) -> bool:

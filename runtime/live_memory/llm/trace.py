@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from live_memory.llm.base import Completion, CompletionRequest, Model
+from live_memory.llm.base import OF_A_WINDOW, Completion, CompletionRequest, Model
 from live_memory.llm.scripted import shared_chars
 
 logger = logging.getLogger(__name__)
@@ -141,10 +141,10 @@ class Pair:
 
 
 def pairs(requests: Iterable[Sent]) -> Iterator[Pair]:
-    """Each request beside the one before it that the same model got for the same window; summaries have none."""
+    """Each request beside the one before it that the same model got for the same window; what is no window's has none."""
     latest: dict[tuple[str, str], Sent] = {}
     for request in requests:
-        if request.purpose == "compaction":
+        if request.purpose not in OF_A_WINDOW:
             continue
         key = (request.model, request.workspace)
         if key in latest:
