@@ -146,8 +146,8 @@ def test_a_note_can_move_to_another_scope_but_not_onto_another_note(store: NoteS
     ("sieve", "expected"),
     [
         (Sieve(kinds=("decision", "preference")), [PORT.id, STYLE.id]),
-        (Sieve(but_kinds=("reference",)), [PORT.id, STYLE.id]),
-        (Sieve(statuses=("open",)), [PORT.id]),
+        (Sieve(but_kinds=["reference"]), [PORT.id, STYLE.id]),
+        (Sieve(statuses=["open"]), [PORT.id]),
         (Sieve(but_statuses=("open", "done")), [WHY.id, STYLE.id]),
         (Sieve(since_s=2.0), [WHY.id, PORT.id]),
         (Sieve(symbol="bind_port"), [PORT.id]),
@@ -201,6 +201,7 @@ def test_trees_are_known_by_the_repository_they_belong_to(store: NoteStore) -> N
     assert store.know_tree("/srv/one", REPO, 1.0) == ""
     assert store.know_tree("/srv/two", REPO, 1.0) == ""
     assert store.know_tree("/srv/two", OTHER, 2.0) == REPO
+    assert (store.repo_of("/srv/two"), store.repo_of("/srv/three")) == (OTHER, "")
     assert (store.trees(REPO), store.trees(OTHER), store.trees("none")) == (("/srv/one",), ("/srv/two",), ())
 
 

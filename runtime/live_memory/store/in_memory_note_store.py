@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from live_memory.notes.candidates import Candidate, Vocabulary
 from live_memory.notes.note import Kind, Note, Status
 from live_memory.store.in_memory_notes import InMemoryNotes
 from live_memory.store.note_changes import key_of, later_expiry, places, settled
 from live_memory.store.note_index import InMemoryNoteIndex, Wanted
-from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Tally, Vocabulary
+from live_memory.store.note_store import EVERYTHING, Change, Key, Sieve, Tally
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class InMemoryNoteStore:
         notes, index = self._indexed()
         passes = frozenset(number for number, note in enumerate(notes) if _passes(note, sieve))
         found = index.candidates(Wanted(scopes, terms, limit), passes)
-        return tuple(Candidate(notes[one.number], one.counts, one.length_terms) for one in found)
+        return tuple(Candidate(notes[one.number], one.counts, one.length_terms, one.pairs) for one in found)
 
     def vocabulary(self, scopes: Sequence[str], terms: Iterable[str], beginnings: Iterable[str] = ()) -> Vocabulary:
         return self._indexed()[1].vocabulary(scopes, terms, beginnings)
@@ -96,6 +97,9 @@ class InMemoryNoteStore:
     def know_tree(self, root: str, repo_id: str, at_s: float) -> str:
         before, self._trees[root] = self._trees.get(root, ""), repo_id
         return before
+
+    def repo_of(self, root: str) -> str:
+        return self._trees.get(root, "")
 
     def trees(self, repo_id: str) -> tuple[str, ...]:
         return tuple(sorted(root for root, known in self._trees.items() if known == repo_id))

@@ -9,9 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from live_memory.notes.candidates import Candidate, Vocabulary
 from live_memory.notes.note import Kind, Note, Status
 
-Action: TypeAlias = Literal["create", "update", "merge", "supersede", "dispute", "expire", "forget", "import", "undo"]
+Action: TypeAlias = Literal[
+    "create", "update", "merge", "supersede", "dispute", "expire", "forget", "import", "move", "undo"
+]
 Key: TypeAlias = tuple[str, str]  # scope, id
 
 
@@ -63,26 +66,6 @@ class Tally:
     is_expired: bool
     count: int
     size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A note that an index found: how often each searched term stands in its title, description and body."""
-
-    note: Note
-    counts: Mapping[str, tuple[int, int, int]]
-    length_terms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What the notes of some scopes hold: how many notes and terms there are, how many notes hold a term (0 for none), and
-    by a beginning the terms that begin so, the commonest first, with how many notes hold them."""
-
-    notes: int
-    length_terms: int
-    frequencies: Mapping[str, int]
-    relatives: Mapping[str, Mapping[str, int]]
 
 
 class NoteStore(Protocol):
@@ -142,6 +125,10 @@ class NoteStore(Protocol):
 
     def know_tree(self, root: str, repo_id: str, at_s: float) -> str:
         """Note that the tree at `root` belongs to `repo_id`; the id that it belonged to before, empty where it is new."""
+        ...
+
+    def repo_of(self, root: str) -> str:
+        """The id that the tree at `root` belonged to when it was noted last; empty where it is new."""
         ...
 
     def trees(self, repo_id: str) -> tuple[str, ...]:

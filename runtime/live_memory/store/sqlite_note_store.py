@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from live_memory.notes.candidates import Candidate, Vocabulary
 from live_memory.notes.note import Note
 from live_memory.notes.note_json import from_json, to_json
 from live_memory.store import note_rows
 from live_memory.store.database import Database, storable
 from live_memory.store.note_changes import key_of, later_expiry, places, settled
 from live_memory.store.note_index import NoteIndex, Wanted
-from live_memory.store.note_store import EVERYTHING, Candidate, Change, Key, Sieve, Tally, Vocabulary
+from live_memory.store.note_store import EVERYTHING, Change, Key, Sieve, Tally
 
 IN_LIST = "IN (SELECT value FROM json_each(?))"
 ON_PATH = "number IN (SELECT note FROM note_sources WHERE path = ? OR (path >= ? AND path < ?))"
@@ -79,7 +80,7 @@ class SqliteNoteStore:
         def read() -> tuple[Candidate, ...]:
             found = self._index.candidates(Wanted(scopes, terms, limit), where, values)
             notes = note_rows.by_number(self._database, [one.number for one in found])
-            return tuple(Candidate(notes[one.number], one.counts, one.length_terms) for one in found)
+            return tuple(Candidate(notes[one.number], one.counts, one.length_terms, one.pairs) for one in found)
 
         return self._database.read(read)
 
@@ -123,6 +124,10 @@ class SqliteNoteStore:
             return str(before[0]) if before else ""
 
         return self._database.write(work)
+
+    def repo_of(self, root: str) -> str:
+        rows = self._rows("SELECT repo_id FROM trees WHERE root = ?", (storable(root),))
+        return str(rows[0][0]) if rows else ""
 
     def trees(self, repo_id: str) -> tuple[str, ...]:
         rows = self._rows("SELECT root FROM trees WHERE repo_id = ? ORDER BY root", (storable(repo_id),))
