@@ -11,14 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from live_memory.notes.candidates import Pair, Vocabulary
 from live_memory.notes.columns import Columns, columns_of
 from live_memory.notes.note import Note
 from live_memory.store.database import Database, Parameters, storable
-from live_memory.store.note_store import Vocabulary
 
 MAX_BODY_TERMS = 4096  # what stands further down in a long note is not found
 MAX_POSTINGS = 16_000  # that one question ranks: a millisecond for 2,000
 MAX_RELATIVES = 64  # of one beginning
+PAIR_REACH = 2  # terms that far apart follow each other
 LAST = "\U0010ffff"
 
 # Weighted as notes/ranking.py does.
@@ -38,11 +39,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A note by its number: how often each wanted term stands in its title, description and body."""
+    """A note by its number: how often each wanted term stands in its title, description and body, and which of them
+    follow each other, with one word between them at most."""
 
     number: int
     counts: Mapping[str, tuple[int, int, int]]
     length_terms: int
+    pairs: frozenset[Pair]
 
 
 class NoteIndex:
@@ -98,7 +101,7 @@ class NoteIndex:
         for beginning in dict.fromkeys(beginnings):
             found: Counter[str] = Counter()
             for prefix in prefixes:
-                found.update(self._beginning_with(prefix, beginning))
+                found.update(dict(self._beginning_with(prefix, beginning)))
             relatives[beginning] = dict(found.most_common(MAX_RELATIVES))
         notes, length = (sum(column) for column in zip((0, 0), *prefixes.values(), strict=True))
         return Vocabulary(notes, length, frequencies, relatives)
@@ -148,14 +151,20 @@ class NoteIndex:
 def _found(row: tuple[int, str, str, str], keys: Mapping[str, str]) -> Found:
     number, *texts = row
     counts: dict[str, list[int]] = {}
+    pairs: set[Pair] = set()
     length = 0
     for column, text in enumerate(texts):
         held = text.split(" ") if text else []
         length += len(held)
-        for key in held:
+        before, before_at = "", -PAIR_REACH - 1
+        for at, key in enumerate(held):
             if key in keys:
-                counts.setdefault(keys[key], [0, 0, 0])[column] += 1
-    return Found(number, {term: (c[0], c[1], c[2]) for term, c in counts.items()}, length)
+                term = keys[key]
+                counts.setdefault(term, [0, 0, 0])[column] += 1
+                if at - before_at <= PAIR_REACH:
+                    pairs.add((before, term))
+                before, before_at = term, at
+    return Found(number, {term: (c[0], c[1], c[2]) for term, c in counts.items()}, length, frozenset(pairs))
 
 
 @dataclass(slots=True)
@@ -175,7 +184,7 @@ class InMemoryNoteIndex:
         """As the other's; `passes` are the numbers of the notes that may be found, None all."""
         known = {term: term for term in wanted.terms}
         found = [
-            _found((number, *map(" ".join, columns)), known)
+            _found((number, " ".join(columns[0]), " ".join(columns[1]), " ".join(columns[2])), known)
             for number, (scope, columns) in self._entries.items()
             if scope in wanted.scopes and (passes is None or number in passes)
         ]
