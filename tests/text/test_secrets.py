@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import string
 from collections.abc import Callable
@@ -11,73 +10,25 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.secrets_corpus import (
+    ALNUM,
+    AROUND,
+    B64,
+    HEX,
+    LOOKALIKES,
+    LOWER,
+    SHAPES,
+    Make,
+    Maker,
+    blocks,
+    key_block,
+    planted,
+    values,
+)
 
-from live_memory.text.secrets import redact, redact_lines
+from live_memory.text.secrets import cleaned, cleaned_lines, redact, redact_lines
 
-ALNUM = string.ascii_letters + string.digits
-UPPER = string.ascii_uppercase + string.digits
-LOWER = string.ascii_lowercase + string.digits
-HEX = "0123456789abcdef"
-B64 = ALNUM + "+/"
-URL64 = ALNUM + "-_"
 SEEDS = range(5)
-
-
-class Maker:
-    """Random text as issuers draw it."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def __call__(self, alphabet: str, length: int) -> str:
-        return "".join(self.random.choice(alphabet) for _ in range(length))
-
-
-Make = Callable[[str, int], str]
-SHAPES: dict[str, Callable[[Make], str]] = {
-    "AWS key": lambda r: "AK" + "IA" + r(UPPER, 16),
-    "AWS session key": lambda r: "AS" + "IA" + r(UPPER, 16),
-    "Google key": lambda r: "AI" + "za" + r(URL64, 35),
-    "Google OAuth token": lambda r: "ya" + "29." + r(URL64, 80),
-    "Google secret": lambda r: "GOC" + "SPX-" + r(URL64, 28),
-    "Azure secret": lambda r: r(ALNUM, 3) + "8Q" + "~" + r(ALNUM, 34),
-    "GitHub token": lambda r: "gh" + "p_" + r(ALNUM, 36),
-    "GitHub app token": lambda r: "gh" + "s_" + r(ALNUM, 36),
-    "GitHub fine-grained token": lambda r: "github" + "_pat_" + r(ALNUM, 22) + "_" + r(ALNUM, 59),
-    "GitLab token": lambda r: "gl" + "pat-" + r(URL64, 20),
-    "Slack bot token": lambda r: "xo" + "xb-" + r(string.digits, 12) + "-" + r(ALNUM, 24),
-    "Slack app token": lambda r: "xa" + "pp-1-" + r(UPPER, 11) + "-" + r(string.digits, 13) + "-" + r(HEX, 64),
-    "Discord token": lambda r: "M" + r(URL64, 23) + "." + r(URL64, 6) + "." + r(URL64, 27),
-    "Telegram token": lambda r: r("123456789", 9) + ":A" + "A" + r(URL64, 33),
-    "Stripe key": lambda r: "sk" + "_live_" + r(ALNUM, 24),
-    "Stripe test key": lambda r: "rk" + "_test_" + r(ALNUM, 24),
-    "webhook secret": lambda r: "wh" + "sec_" + r(ALNUM, 32),
-    "Anthropic key": lambda r: "sk" + "-ant-api03-" + r(URL64, 93) + "AA",
-    "Anthropic OAuth token": lambda r: "sk" + "-ant-oat01-" + r(URL64, 93) + "AA",
-    "OpenAI key": lambda r: "sk" + "-proj-" + r(URL64, 100),
-    "OpenAI old key": lambda r: "sk" + "-" + r(ALNUM, 48),
-    "DeepSeek key": lambda r: "sk" + "-" + r(HEX, 32),
-    "OpenRouter key": lambda r: "sk" + "-or-v1-" + r(HEX, 64),
-    "Groq key": lambda r: "gs" + "k_" + r(ALNUM, 52),
-    "xAI key": lambda r: "xa" + "i-" + r(ALNUM, 80),
-    "Hugging Face token": lambda r: "h" + "f_" + r(string.ascii_letters, 34),
-    "npm token": lambda r: "np" + "m_" + r(ALNUM, 36),
-    "PyPI token": lambda r: "py" + "pi-" + r(URL64, 150),
-    "Docker token": lambda r: "dck" + "r_pat_" + r(URL64, 27),
-    "SendGrid key": lambda r: "S" + "G." + r(URL64, 22) + "." + r(URL64, 43),
-    "Mailgun key": lambda r: "ke" + "y-" + r(HEX, 32),
-    "Twilio key": lambda r: "S" + "K" + r(HEX, 32),
-    "DigitalOcean token": lambda r: "do" + "p_v1_" + r(HEX, 64),
-    "Linear key": lambda r: "lin" + "_api_" + r(ALNUM, 40),
-    "Notion token": lambda r: "nt" + "n_" + r(ALNUM, 46),
-    "Shopify token": lambda r: "shp" + "at_" + r(HEX, 32),
-    "Databricks token": lambda r: "da" + "pi" + r(HEX, 32),
-    "Grafana token": lambda r: "gl" + "sa_" + r(ALNUM, 32) + "_" + r(HEX, 8),
-    "Vault token": lambda r: "hv" + "s." + r(URL64, 90),
-    "Terraform token": lambda r: r(ALNUM, 14) + ".atla" + "sv1." + r(URL64, 67),
-    "age key": lambda r: "AGE-SEC" + "RET-KEY-1" + r(UPPER, 58),
-    "JSON web token": lambda r: "ey" + "J" + r(URL64, 33) + ".ey" + "J" + r(URL64, 60) + "." + r(URL64, 43),
-}
 SURROUNDINGS = (
     "{}",
     "key = '{}'",
@@ -143,8 +94,104 @@ def test_a_random_value_behind_a_secret_s_name_is_taken_out(assignment: str) -> 
             assert text.startswith(assignment[:3].format())
 
 
+@pytest.mark.parametrize("kind", AROUND)
+def test_a_random_value_is_taken_out_where_what_stands_around_it_gives_it_away(kind: str) -> None:
+    for seed in SEEDS:
+        plant = next(each for each in values(seed) if each.kind == kind)
+        text = redact(plant.text)
+        assert not any(secret in text for secret in plant.secrets), text
+        assert text.startswith(plant.text[:3])
+
+
+@pytest.mark.parametrize("kind", [each.kind for each in blocks(0)])
+def test_whatever_holds_a_private_key_is_shown_without_it(kind: str) -> None:
+    for seed in SEEDS:
+        plant = next(each for each in blocks(seed) if each.kind == kind)
+        text = redact(plant.text)
+        assert not any(secret in text for secret in plant.secrets), text
+        assert text.count("\n") == plant.text.count("\n")
+
+
+@pytest.mark.parametrize("length", [600, 4000, 100_000])
+def test_a_value_of_any_length_is_taken_out_whole(length: int) -> None:
+    secret = Maker(3)(B64, length)
+    for text in ("SESSION_TOKEN={}\nx = 1\n", '{{"client_secret": "{}", "x": 1}}', "private_key: {}\nx: 1\n"):
+        assert redact(text.format(secret)) == text.format("[redacted: secret]")
+
+
+def test_a_secret_is_counted_once_each_time_it_is_taken_out() -> None:
+    plants = planted(0)
+    assert cleaned("nothing to see").count == 0
+    for plant in plants:
+        assert cleaned(plant.text).count >= 1, plant.kind
+    token = SHAPES["GitHub token"](Maker(1))
+    assert cleaned(f"{token}\n{token}").count == 2
+    assert cleaned("\n".join(key_block("RSA "))).count == 1
+    assert cleaned_lines(["a", token, "b"], 1, 2) == cleaned(token)
+
+
+def test_nothing_of_a_whole_page_of_secrets_is_left() -> None:
+    for seed in SEEDS:
+        plants = planted(seed)
+        text = redact("\n\n".join(plant.text for plant in plants))
+        assert [plant.kind for plant in plants if any(secret in text for secret in plant.secrets)] == []
+
+
+HOSTILE = (
+    *(
+        "api_key=",
+        'api_key="',
+        "api_key: ",
+        "secret=a1",
+        "password is ",
+        "--token ",
+        "://b:",
+        "://a@b:c@",
+        "-u a:b ",
+        "?sig=aZ1",
+    ),
+    *(
+        "eyJ",
+        "eyJa1b2c3d4.",
+        "sk-proj-",
+        "pypi-",
+        "hvs.",
+        "dp.pt.",
+        "re_",
+        "v1.0-",
+        "EAAB",
+        "aAZDO",
+        "aaa8Q~",
+        "AKIA",
+        "AKIA" + "A" * 16 + " ",
+    ),
+    *(
+        "LS0tLS1CRUdJTiBSU0EgUFJJVkFUR",
+        '"kty""d":"a',
+        "authorization: basic ",
+        "machine a login b ",
+        "PWD=a",
+        "token\n value: ",
+    ),
+    *(
+        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}",
+        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}\n",
+        f"a1b2c3d4e5f6g7h8\n{'-' * 5}END PRIVATE KEY{'-' * 5}\n",
+    ),
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_text_made_to_be_slow_is_done_with(piece: str) -> None:
+    text = piece * (1 + (1 << 15) // len(piece))
+    assert redact(text).count("\n") == text.count("\n")
+
+
 def test_passwords_that_people_chose_are_taken_out_behind_their_name() -> None:
     make = Maker(1)
+    for line in ("POSTGRES_PASSWORD={}", "    MYSQL_ROOT_PASSWORD: {}", "db.password={}"):
+        secret = "Summer" + make(string.digits, 4) + "!"
+        assert secret not in redact(line.format(secret))
     for line in ('password = "{}"', "db_password: '{}'", '"passwd": "{}"', 'PWD="{}"', 'passphrase = "{}"'):
         for secret in ("Summer" + make(string.digits, 4) + "!", "Super" + "Secret" + make(string.digits, 3)):
             assert secret not in redact(line.format(secret))
@@ -172,18 +219,24 @@ def test_credentials_inside_addresses_and_headers_are_taken_out(text: str) -> No
         assert secret not in redact(text.format(secret, secret, secret))
 
 
-def key_block(kind: str, lines: int = 12) -> list[str]:
-    make = Maker(7)
-    dashes = "-" * 5
-    body = [make(B64, 64) for _ in range(lines)]
-    return [f"{dashes}BEGIN {kind}PRIVATE KEY{dashes}", *body, f"{dashes}END {kind}PRIVATE KEY{dashes}"]
-
-
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
-@pytest.mark.parametrize("prefix", ["", "    ", "+", "> ", '"', "// "])
-def test_a_private_key_is_taken_out_line_by_line(kind: str, prefix: str) -> None:
+@pytest.mark.parametrize(
+    ("prefix", "suffix"),
+    [
+        ("", ""),
+        ("    ", ""),
+        ("+", ""),
+        ("> ", ""),
+        ('"', ""),
+        ("// ", ""),
+        ('    "', '\\n"'),
+        ("'", "\\n' +"),
+        ('  "', '\\r\\n",'),
+    ],
+)
+def test_a_private_key_is_taken_out_line_by_line(kind: str, prefix: str, suffix: str) -> None:
     block = key_block(kind)
-    text = redact("\n".join(["before", *(prefix + line for line in block), "after"]))
+    text = redact("\n".join(["before", *(prefix + line + suffix for line in block), "after"]))
     assert text.count("\n") == len(block) + 1
     assert text.startswith("before\n")
     assert text.endswith("\nafter")
@@ -202,6 +255,21 @@ def test_a_private_key_that_is_cut_off_is_taken_out_to_the_cut() -> None:
     assert not any(line in redact("\n".join(block)) for line in block[1:])
 
 
+@pytest.mark.parametrize("first", [1, 5, 10])
+def test_a_private_key_whose_beginning_is_elsewhere_is_taken_out_from_its_end(first: int) -> None:
+    block = [*key_block("RSA ")[first:-1], "aB3=", key_block("RSA ")[-1]]
+    text = redact("\n".join(["@@ -5,9 +5,9 @@", *(f"+{line}" for line in block), " after = 1"]))
+    assert text.split("\n")[0] == "@@ -5,9 +5,9 @@"
+    assert text.split("\n")[-1] == " after = 1"
+    assert text.count("\n") == len(block) + 1
+    assert not any(line in text for line in block)
+
+
+def test_a_private_key_on_one_line_whose_beginning_is_elsewhere_is_taken_out() -> None:
+    text = redact("\\n".join(key_block("RSA ")[4:]) + '\\n", "next": 1}')
+    assert text == '[redacted: private key]\\n", "next": 1}'
+
+
 def test_a_page_that_starts_inside_a_private_key_shows_none_of_it() -> None:
     lines = ["first", *key_block("RSA "), "last"]
     shown = redact_lines(lines, 5, len(lines))
@@ -210,66 +278,7 @@ def test_a_page_that_starts_inside_a_private_key_shows_none_of_it() -> None:
     assert shown[-1] == "last"
 
 
-READABLE = """
-AKIAIOSFODNN7EXAMPLE
-aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
-password
-the password is checked by check_password(user, password)
-password = "password"
-password: string;
-password = input("Password: ")
-def login(username: str, password: str) -> Token:
-PASSWORD_MIN_LENGTH = 12
-password_hash = "$2b$12$abcdefghijklmnopqrstuv"
-const PASSWORD_REGEX = "^(?=.*[a-z])(?=.*[0-9]).{8,}$";
-passwordResetUrl: "/v1/auth/reset-password2"
-api_key = os.environ["API_KEY"]
-apiKey: process.env.API_KEY_2024_PROD
-api_key = settings.providers.openai2.api_key
-api_key: ${API_KEY_V2_PRODUCTION}
-api_key = "your-api-key-here-12345"
-api_key = "<YOUR_API_KEY_1234567890>"
-token = get_token_v2(request, 1234567890)
-token = "test-token-1234567890"
-max_tokens = 4096
-tokenizer = "cl100k_base_2023_05_01"
-next_page_token: str | None = None
-secret_name = "prod/database/credentials2"
-commit 3f786850e387550fdab836ed7e6dc881de23001b
-sha256: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
-"integrity": "sha512-Yx3dEFyTzZ0C5oFyJ3yF3oA1mVtL2c8l0mN7yqK9mXoHqf5q3hJm2c1lPz8mK3c8d7r4Jp0a9B6uQk1x2w3v4A=="
-checksum = "9fbc0f8e9c0e2d0b8a9d3e6f3c6a7d3f8c1b2a3d4e5f60718293a4b5c6d7e8f9"
-resolved "https://registry.yarnpkg.com/lodash/-/lodash-4.17.21.tgz#679591c564c3bffaae8454cf0b3df370c3d6911c"
-h1:5oN1P5iV1x1m3C7vYzX2yq1w8nQ0R9b7G6k4d2s1a0Q=
-id = "550e8400-e29b-41d4-a716-446655440000"
-client_secret = "550e8400-e29b-41d4-a716-446655440000"
-etag: "33a64df551425fcc55e4d42a148795d9f25f89d4"
-postgres://user:password@localhost:5432/db
-postgres://postgres:postgres@db/app
-password = "test1234"
-DB_PASSWORD: my-secret
-postgres://${USER}:${PASSWORD}@localhost/db
-http://localhost:8080/path@2x.png
-https://example.org/@scope/package
-git@github.com:team/repo.git
-Authorization: Bearer <token>
-Authorization: Bearer ${TOKEN}
-ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl user@host
-data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
-primary_key = "user_id_2024_11_30_v2"
-keyboard_shortcut: "ctrl+shift+alt+k2"
-secret santa 2024 is on 2024-12-24
-x-request-id: 7f3093c601278bc0
-sk-ip this
-xoxb
-ghp_
------BEGIN PUBLIC KEY-----
------BEGIN CERTIFICATE-----
-std::unordered_map<std::string, int> token_to_id2;
-""".strip().split("\n")
-
-
-@pytest.mark.parametrize("text", READABLE)
+@pytest.mark.parametrize("text", LOOKALIKES)
 def test_what_is_no_secret_stays_readable(text: str) -> None:
     assert redact(text) == text
 

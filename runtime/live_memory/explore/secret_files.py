@@ -60,6 +60,8 @@ SECRET_NAMES = (
     "service_account*.json",
     "client_secret*.json",
     "token.json",
+    "rootkey.csv",
+    "*accesskeys.csv",
     # what holds a project's secrets
     "secrets",
     "secrets.*",
