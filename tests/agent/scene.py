@@ -15,6 +15,7 @@ from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
+from live_memory.agent.note_search import FindNotes, no_notes
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock, SystemClock
 from live_memory.errors import ToolRefusal
@@ -115,6 +116,7 @@ def make_scene(
     clock: Clock | None = None,
     choice: Choice | None = None,
     files: TreeFiles | None = None,
+    find_notes: FindNotes = no_notes,
     **settings: Any,
 ) -> Scene:
     """A desk whose model answers with `script`; `settings` are fields of Settings."""
@@ -129,7 +131,7 @@ def make_scene(
         lambda: configuration,
         Models(lambda _configuration, _now_s: chosen, lambda _choice: speaker, backoff=Backoff(sleep=no_wait)),
         kept,
-        Equipment(tree.explorers(), Threads(4), clock or SystemClock(), files or wiring.tree_files()),
+        Equipment(tree.explorers(), Threads(4), clock or SystemClock(), files or wiring.tree_files(), find_notes),
     )
     return Scene(root, desk, speaker, kept, tree, configuration)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from live_memory.agent import wording
 from live_memory.agent.inquiry import Ending
+from live_memory.agent.note_search import NoteSearch
 from live_memory.agent.passage_search import PassageSearch
 from live_memory.errors import ModelError
 
@@ -36,6 +37,7 @@ class Drafting:
     answer_tokens: int
     search: PassageSearch
     search_s: float
+    notes: NoteSearch
 
     async def of_ending(self, text: str, ending: Ending) -> Draft:
         """The draft when the model has come to an end, with `text`."""
@@ -43,12 +45,14 @@ class Drafting:
             passages = await self.search.passages(LATE_SEARCH_S)
             if not text:
                 reason = wording.nothing_in_time(self.model_name, self.timeout_s)
-                return Draft(wording.passages_answer(reason, passages), timed_out=True)
+                notes = await self.notes.for_reader()
+                return Draft(wording.passages_answer(reason, passages, notes), timed_out=True)
             unfinished = wording.unfinished_answer(text, wording.timed_out(self.timeout_s), passages)
             return Draft(unfinished, text + OUT_OF_TIME_MARK, timed_out=True, model=self.model_name)
         if ending == "refused" or not text:
             reason = wording.refused(self.model_name) if ending == "refused" else wording.empty(self.model_name)
-            return Draft(wording.passages_answer(reason, await self.search.passages(self.search_s)))
+            passages = await self.search.passages(self.search_s)
+            return Draft(wording.passages_answer(reason, passages, await self.notes.for_reader()))
         if ending == "cut":
             return Draft(f"{text}\n\n{wording.cut(self.answer_tokens)}", text, model=self.model_name)
         return Draft(text, text, model=self.model_name, is_reusable=True)
@@ -59,4 +63,4 @@ class Drafting:
         reason = wording.model_failed(self.model_name, error)
         if text:
             return Draft(wording.unfinished_answer(text, reason, passages), text + FAILED_MARK, model=self.model_name)
-        return Draft(wording.passages_answer(reason, passages))
+        return Draft(wording.passages_answer(reason, passages, await self.notes.for_reader()))

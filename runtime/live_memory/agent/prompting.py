@@ -16,7 +16,7 @@ from live_memory.window.prompt import fixed_tokens
 from live_memory.window.window import Window
 
 PromptName: TypeAlias = Literal[
-    "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts"
+    "system", "hints", "passages", "finish", "look_first", "empty_reply", "summarize", "facts", "notes"
 ]
 FOLDER = Path(__file__).with_name("prompts")
 STALE_MARK = "(possibly out of date: its file has changed since)"
@@ -28,12 +28,14 @@ def prompt_text(name: PromptName) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def render_hints(timeout_s: float, max_answer_tokens: int, facts: Sequence[Fact], passages: str) -> str:
-    """What follows the question in its turn, and is not kept: time, length, facts that bear on it, and the passages of a
-    cold question."""
+def render_hints(timeout_s: float, max_answer_tokens: int, facts: Sequence[Fact], notes: str, passages: str) -> str:
+    """What follows the question in its turn, and is not kept: time, length, facts and (fenced) notes that bear on it, and
+    the passages of a cold question."""
     hints = [prompt_text("hints").format(seconds=max(1, round(timeout_s)), tokens=max_answer_tokens)]
     if facts:
         hints.append(prompt_text("facts").replace("{facts}", ledger.fenced(_marked(fact) for fact in facts)))
+    if notes:
+        hints.append(prompt_text("notes").replace("{notes}", notes))
     if passages:
         hints.append(prompt_text("passages").replace("{passages}", fenced("passages", passages)))
     return "\n\n".join(hints)

@@ -15,6 +15,7 @@ from live_memory.agent.citation_check import citations_of
 from live_memory.agent.drafting import LATE_SEARCH_S, Draft, Drafting
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.inquiry import Brief, Ending, Inquiry, Listeners
+from live_memory.agent.note_search import NoteSearch
 from live_memory.agent.passage_search import PassageSearch
 from live_memory.agent.prompting import prompt_text, render_hints, unfrozen_tokens
 from live_memory.agent.recollection import recollected
@@ -73,6 +74,7 @@ class QuestionRun:
         self._on_progress = asked.on_progress
         self._max_cost_usd = asked.max_cost_usd
         self._search = PassageSearch(equipment.explorers, equipment.threads, workspace.root, asked.question.text)
+        self._notes = NoteSearch(equipment.find_notes, workspace.root, asked.question.text)
         self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root)
         self._inquiry: Inquiry | None = None
         self._unchecked = Unchecked()
@@ -96,7 +98,8 @@ class QuestionRun:
         """The places that fit the question, and `reason`, a sentence."""
         try:
             self._on_progress("Searching the code")
-            draft = Draft(wording.passages_answer(reason, await self._search.passages(self._search_s())))
+            passages = await self._search.passages(self._search_s())
+            draft = Draft(wording.passages_answer(reason, passages, await self._notes.for_reader()))
             return await self._finished(draft, self._workspace.generation)
         finally:
             await self._search.close()
@@ -153,7 +156,9 @@ class QuestionRun:
         self._workspace.scripts = self._inquiry.scripts or self._workspace.scripts
         self._learn_from(self._inquiry)
         text = redact(self._inquiry.text)
-        drafting = Drafting(model.name, self._timeout_s, self._answer_tokens, self._search, self._search_s())
+        drafting = Drafting(
+            model.name, self._timeout_s, self._answer_tokens, self._search, self._search_s(), self._notes
+        )
         if isinstance(result, ModelError):
             logger.info("model failed model=%s error=%s", model.name, type(result).__name__)
             return await drafting.of_failure(text, result)
@@ -162,8 +167,9 @@ class QuestionRun:
     async def _hints(self, window: Window) -> str:
         max_tokens = self._seat.budget(self._answer_tokens).max_tokens
         facts = await recollected(self._workspace, self._equipment, self._question.text, max_tokens)
+        notes = await self._notes.for_model(max_tokens)
         passages = await self._passages_ahead(window)
-        hints = render_hints(self._left_s(), self._answer_tokens, facts, passages)
+        hints = render_hints(self._left_s(), self._answer_tokens, facts, notes, passages)
         return f"{hints}\n\n{self._unchecked.remark()}" if self._unchecked else hints
 
     def _brief(self, window: Window, hints: str) -> Brief:
