@@ -1,4 +1,5 @@
-"""The PreToolUse hook on Live Memory's own tools: sees to it that the call meets a server, fills in `cwd`, and allows it.
+"""The PreToolUse hook on Live Memory's own tools: sees to it that the call meets a server, fills in `cwd`, and allows it; but
+for a save where `approve_saves` is on, which is left to Claude Code's own permission question.
 
 Claude Code runs `headersHelper` when it connects, not before a call: a server that has gone since is brought back here.
 """
@@ -9,8 +10,12 @@ import os
 
 import _client
 import _event
+import _quick
 import _server
 
+SAVE_TOOL = "__memory_save"
+CONFIG_FILE = "config.json"
+OFF = ("", "0", "no", "off", "false")  # what the settings take for off
 START_WAIT_S = 10
 INSTALL_WAIT_S = 100  # for the very first question of all; below the hook's own limit in hooks.json
 # The keys that a server may answer with; Claude Code shows them to hooks and keeps them from headersHelper.
@@ -49,10 +54,28 @@ def bring_server_up(folder: str) -> None:
     _server.Start(folder, port, [remedy, "--wait", str(wait_s)]).has_ended(wait_s + 1)
 
 
-def permission(event: dict[str, object]) -> dict[str, object]:
-    """The hook's answer: allow, with `cwd` filled in where the model left it out or wrote a relative one. TypeError for
-    a call that is none."""
-    answer: dict[str, object] = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+def are_saves_approved(folder: str) -> bool:
+    """Whether the setting `approve_saves` is on, by the environment, else the file in the data folder. What cannot be read
+    counts as on: the question is the safe side."""
+    said: object = os.environ.get("LIVE_MEMORY_APPROVE_SAVES", "")
+    if not said and folder:
+        try:
+            with open(os.path.join(folder, CONFIG_FILE), encoding="utf-8") as file:
+                config = _quick.parse(file.read())
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError):
+            return True
+        said = config.get("approve_saves", "") if isinstance(config, dict) else "on"
+    return str(said).strip().lower() not in OFF
+
+
+def permission(event: dict[str, object], folder: str) -> dict[str, object]:
+    """The hook's answer: allow (or no word on it), with `cwd` filled in where the model left it out or wrote a relative one.
+    TypeError for a call that is none."""
+    answer: dict[str, object] = {"hookEventName": "PreToolUse"}
+    if not (str(event.get("tool_name", "")).endswith(SAVE_TOOL) and are_saves_approved(folder)):
+        answer["permissionDecision"] = "allow"
     arguments = event.get("tool_input")
     if not isinstance(arguments, dict):
         raise TypeError("the call has no arguments")
@@ -65,8 +88,9 @@ def permission(event: dict[str, object]) -> dict[str, object]:
 
 if __name__ == "__main__":
     with _event.harmless:
-        allowed = permission(_event.told())
+        data_dir = _client.data_dir()
+        allowed = permission(_event.told(), data_dir)
         with _event.harmless:
-            if _client.data_dir():
-                bring_server_up(_client.data_dir())
+            if data_dir:
+                bring_server_up(data_dir)
         _event.answer(allowed)

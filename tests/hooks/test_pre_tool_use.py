@@ -15,6 +15,7 @@ from live_memory.settings import PROVIDER_KEY_NAMES
 from pre_tool_use import KEY_NAMES
 
 TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"
+SAVE, SEARCH = (TOOL.replace("ask_live_memory", name) for name in ("memory_save", "memory_search"))
 
 Ask = Callable[..., dict[str, object]]
 
@@ -23,8 +24,8 @@ Ask = Callable[..., dict[str, object]]
 def ask(server: StandIn, launcher: RecordingLauncher) -> Ask:
     """The hook's answer to a call in a session that works in /src/shop; `env` is what the session's environment adds."""
 
-    def asked(arguments: dict[str, object], **env: str) -> dict[str, object]:
-        event = {"cwd": "/src/shop", "hook_event_name": "PreToolUse", "tool_name": TOOL, "tool_input": arguments}
+    def asked(arguments: dict[str, object], tool: str = TOOL, **env: str) -> dict[str, object]:
+        event = {"cwd": "/src/shop", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": arguments}
         own = environment(server.data_dir, CLAUDE_PLUGIN_ROOT=str(launcher.root), **{**server.environment, **env})
         spoken = call("PreToolUse", event, own)
         assert (spoken.exit_code, spoken.stderr) == (0, "")
@@ -94,3 +95,27 @@ def test_it_is_asked_about_our_own_tools_only() -> None:
     assert re.fullmatch(matcher, TOOL)
     for other in ("Read", "mcp__other__ask_live_memory", "mcp__plugin_other_live-memory__ask"):
         assert not re.fullmatch(matcher, other)
+
+
+@pytest.mark.parametrize("config", [None, "{}", '{"approve_saves": false}', '{"approve_saves": "off", "port": 7711}'])
+def test_a_save_is_allowed_unless_saves_are_to_be_approved(ask: Ask, server: StandIn, config: str | None) -> None:
+    if config is not None:
+        (server.data_dir / "config.json").write_text(config)
+    assert ask({"title": "a", "body": "b"}, SAVE)["permissionDecision"] == "allow"
+
+
+@pytest.mark.parametrize("config", ['{"approve_saves": true}', '{"approve_saves": "on"}', "{", "[]"])
+def test_a_save_that_is_to_be_approved_is_left_to_claude_code_s_own_question(
+    ask: Ask, server: StandIn, config: str
+) -> None:
+    (server.data_dir / "config.json").write_text(config)
+    answer = ask({"title": "a", "body": "b"}, SAVE)
+    assert answer == {"hookEventName": "PreToolUse", "updatedInput": {"title": "a", "body": "b", "cwd": "/src/shop"}}
+    assert ask({"query": "a"}, SEARCH)["permissionDecision"] == "allow"
+
+
+def test_the_environment_says_first_whether_saves_are_to_be_approved(ask: Ask, server: StandIn) -> None:
+    (server.data_dir / "config.json").write_text('{"approve_saves": true}')
+    assert "permissionDecision" in ask({"title": "a"}, SAVE, LIVE_MEMORY_APPROVE_SAVES="off")
+    (server.data_dir / "config.json").unlink()
+    assert "permissionDecision" not in ask({"title": "a"}, SAVE, LIVE_MEMORY_APPROVE_SAVES="yes")
