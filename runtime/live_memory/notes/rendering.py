@@ -12,7 +12,7 @@ from live_memory.notes.note import GLOBAL, Note
 from live_memory.text.fencing import fenced, one_line
 
 NOTES_TAG = "live-memory-notes"
-LINE_CHARS = 160  # of a note in a table, its id and kind included
+LINE_CHARS = 160  # of a note in a table, its id and kind included, unless there are many
 ELLIPSIS = "…"
 
 
@@ -27,9 +27,9 @@ def marks(note: Note, state: str = "") -> str:
     return ", ".join(word for word in words if word)
 
 
-def table_line(note: Note, state: str = "") -> str:
-    """`- #id (marks): what it is about`, on one line of at most LINE_CHARS."""
-    return cut(f"- #{note.id} ({marks(note, state)}): {gist(note)}", LINE_CHARS)
+def table_line(note: Note, state: str = "", max_chars: int = LINE_CHARS) -> str:
+    """`- #id (marks): what it is about`, on one line."""
+    return cut(f"- #{note.id} ({marks(note, state)}): {gist(note)}", max_chars)
 
 
 def gist(note: Note) -> str:
