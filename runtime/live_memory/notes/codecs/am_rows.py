@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from live_memory.notes.codecs.base import HOME, Decoded, Omission, without_doubles
+from live_memory.notes.lifecycle import expiry
 from live_memory.notes.note import GLOBAL, Kind, Note, Priority
 from live_memory.notes.slugs import slug
 
@@ -83,7 +84,7 @@ def notes_of(tables: Tables, now_s: float, project: str = "") -> Decoded:
     promoted = {_text(row.get("file_path")) for row in tables.documents}
     for row in tables.sessions:
         if f"session:{_text(row.get('session_id'))}" not in promoted and _is_wanted(row, project):
-            notes.extend(_session(row))
+            notes.extend(_session(row, now_s))
     for row in tables.state:
         key = _text(row.get("key"))
         if _OF_ITS_OWN.fullmatch(key):
@@ -155,7 +156,7 @@ def _kind(source: str, path: str) -> Kind:
     return _KINDS.get(source, "project")
 
 
-def _session(row: Row) -> Iterator[tuple[str, Note]]:
+def _session(row: Row, now_s: float) -> Iterator[tuple[str, Note]]:
     """An ended session that was not made a document, where it says something."""
     body = _body(row, "")
     if not body:
@@ -175,6 +176,7 @@ def _session(row: Row) -> Iterator[tuple[str, Note]]:
         created_at_s=instant(row.get("started_at")) or ended_s,
         updated_at_s=ended_s,
         verified_at_s=ended_s,
+        expires_at_s=expiry("P2", now_s),
     )
     yield f"session {name}", note
 
