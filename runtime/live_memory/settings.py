@@ -170,6 +170,66 @@ class Settings:
         1048576, "How much preload_globs may bring; never more than fits below compaction_floor.", minimum=0
     )
 
+    # Notes
+    toc_budget_tokens: int = setting(
+        750, "How much of a session's beginning the table of contents of the notes may take; 0 shows none.", minimum=0
+    )
+    approve_saves: bool = setting(
+        False,
+        "Leave each save of a note by Claude to Claude Code's own permission question; off, saves are allowed, logged, and "
+        "can be taken back.",
+    )
+    note_max_bytes: int = setting(65536, "How long a note may be; a longer one is refused.", minimum=1024)
+    notes_max_count: int = setting(
+        100000, "How many notes a repository may have; beyond that, new ones are refused.", minimum=1
+    )
+    log_keep_days: int = setting(
+        90, "Days for which the log of the notes is kept, from which any write can be taken back.", minimum=1
+    )
+
+    # Capture
+    capture: bool = setting(
+        True,
+        "Distil what was decided and found out in a session into notes, once it is over; off, nothing of a transcript is "
+        "read or sent.",
+    )
+    capture_model: str = setting(
+        "", "The provider's model that distils sessions; empty takes the one of summary_model, or that answers."
+    )
+    capture_min_turns: int = setting(
+        2, "How many prompts of the user make a session worth a model's time, or capture_min_edits.", minimum=1
+    )
+    capture_min_edits: int = setting(
+        1, "How many edits of files make a session worth a model's time whatever its prompts; 0 counts none.", minimum=0
+    )
+    capture_min_chars: int = setting(
+        400,
+        "How many characters the user and Claude must have said for a session to be worth a model's time.",
+        minimum=0,
+    )
+    capture_idle_s: int = setting(
+        900,
+        "Seconds without a sign of life after which a session that was never closed counts as over.",
+        minimum=1,
+    )
+    capture_retries: int = setting(
+        3, "How often a session is tried in a row when the model fails; after that it waits for an hour.", minimum=1
+    )
+    capture_backoff_s: int = setting(
+        30, "Seconds until the second try; each later one waits as much longer again.", minimum=0
+    )
+    capture_stale_claim_s: int = setting(
+        300, "Seconds after which the work of a server that was killed is taken over by the next.", minimum=1
+    )
+    capture_subagents: bool = setting(False, "Distil also what subagents said in the session's own transcript.")
+
+    # Privacy
+    redaction_off_roots: str = setting(
+        "",
+        "Workspaces in whose text secrets are NOT taken out, as absolute paths of their roots parted by commas; secret files stay "
+        "unread, and facts and notes are always cleaned. Turned on again, such a window is forgotten.",
+    )
+
     # Workspaces
     canonicalize_workspace: bool = setting(
         True, "Let a folder inside a git checkout share the memory of the checkout's root."
@@ -232,6 +292,7 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configurat
         values[name] = row.default if raw is None else row.parse(raw)
         sources[name] = source
     _check_watermarks(values)
+    _check_roots(str(values["redaction_off_roots"]))
     keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
     # expanduser, for Path.home() raises where a container's user has no entry and no HOME.
     home = Path(env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~"))
@@ -244,6 +305,23 @@ def _check_watermarks(values: Mapping[str, object]) -> None:
         raise ConfigError(
             f"The setting compaction_floor cannot be {floor:g}: it must be below compaction_threshold, which is {threshold:g}."
         )
+
+
+def roots_without_redaction(settings: Settings) -> tuple[str, ...]:
+    """The roots in redaction_off_roots, as they are written there."""
+    return _listed(settings.redaction_off_roots)
+
+
+def _listed(raw: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in raw.split(",") if part.strip())
+
+
+def _check_roots(raw: str) -> None:
+    for root in _listed(raw):
+        if not os.path.isabs(root):
+            raise ConfigError(
+                f"The setting redaction_off_roots cannot hold {root!r}: it takes absolute paths parted by commas."
+            )
 
 
 def _is_set(raw: object) -> bool:
@@ -278,6 +356,7 @@ def change_config_file(data_dir: Path, changes: Mapping[str, str | None]) -> Non
         else:
             content[name] = SETTINGS[name].parse(raw)
     _check_watermarks({name: content.get(name, row.default) for name, row in SETTINGS.items()})
+    _check_roots(str(content.get("redaction_off_roots", "")))
     write_private(data_dir / CONFIG_FILE, json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 

@@ -1,0 +1,41 @@
+"""Which changes of the log are in force, and what takes them back: an undo is itself a change, and names the one it undid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from live_memory.store.note_store import Change
+
+_UNDONE = re.compile(r"undo of (\d+)")
+
+
+def undone(newest_first: Iterable[Change]) -> frozenset[int]:
+    """The numbers of the changes that were taken back, and not made again by an undo of the undo."""
+    numbers: set[int] = set()
+    for change in newest_first:
+        match = _UNDONE.fullmatch(change.reason) if change.action == "undo" else None
+        if match and change.number not in numbers:
+            numbers.add(int(match[1]))
+    return frozenset(numbers)
+
+
+def newest_in_force(newest_first: Sequence[Change]) -> tuple[Change, ...]:
+    """The change that an undo without a name means, with all of its batch; none where nothing is left."""
+    gone = undone(newest_first)
+    left = [change for change in newest_first if change.action != "undo" and change.number not in gone]
+    if left and left[0].batch:
+        return tuple(change for change in left if change.batch == left[0].batch)
+    return tuple(left[:1])
+
+
+def reversal(newest_first: Iterable[Change], now_s: float, actor: str) -> tuple[Change, ...]:
+    """The changes that take these back, the newest first."""
+    return tuple(
+        Change("undo", change.after, change.before, now_s, actor, f"undo of {change.number}", _batch(change.batch))
+        for change in newest_first
+    )
+
+
+def _batch(batch: str) -> str:
+    return f"undo {batch}" if batch else ""
