@@ -20,7 +20,7 @@ from live_memory.explore.walk import is_ignored
 from live_memory.llm.choice import Choice, choose, connect
 from live_memory.settings import Configuration
 from live_memory.store.sqlite import SqliteStore
-from live_memory.text.secrets import redact
+from live_memory.text.redaction import Redaction
 
 DATABASE_FILE = "live-memory.db"
 
@@ -66,8 +66,8 @@ def _chosen(configuration: Configuration, now_s: float) -> Choice:
     return choose(configuration, now_s=now_s)
 
 
-def _found_passages(root: Path, question: str) -> str:
-    return redact(render_passages(find_passages(root, question)))
+def _found_passages(root: Path, question: str, redaction: Redaction) -> str:
+    return redaction.clean(render_passages(find_passages(root, question, redaction=redaction)))
 
 
 def _looked_at(root: Path, path: str) -> FileSight:

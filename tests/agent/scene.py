@@ -27,6 +27,7 @@ from live_memory.llm.scripted import ScriptedModel
 from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Store
 from live_memory.store.in_memory import InMemoryStore
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import Text, ToolCall, ToolResult, ToolSpec
 
 READ = ToolSpec("Read", "Read a file.", {"type": "object", "properties": {"file_path": {"type": "string"}}})
@@ -51,19 +52,19 @@ class Tree:
     def explorers(self) -> Explorers:
         return Explorers((READ,), self.run_tool, self.directory_tree, self.find_passages, self.look_at)
 
-    def run_tool(self, root: Path, name: str, arguments_json: str) -> ToolOutput:
+    def run_tool(self, root: Path, name: str, arguments_json: str, redaction: Redaction) -> ToolOutput:
         self.tools_run.append(arguments_json)
         if name != "Read":
             raise ToolRefusal(f"There is no tool {name}.")
         path = json.loads(arguments_json)["file_path"]
         sight = self.look_at(root, path)
-        return ToolOutput((root / path).read_text(), (sight.stamp,))
+        return ToolOutput(redaction.clean((root / path).read_text()), (sight.stamp,))
 
     def directory_tree(self, root: Path, max_tokens: int) -> str:
         self.trees_made += 1
         return "\n".join(sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()))
 
-    def find_passages(self, root: Path, question: str) -> str:
+    def find_passages(self, root: Path, question: str, _redaction: Redaction) -> str:
         self.searches.append(question)
         found = [path for path in sorted(root.rglob("*.py")) if path.stem in question]
         return "\n".join(f"{path.relative_to(root).as_posix()}:1-2" for path in found)
@@ -128,12 +129,13 @@ def make_scene(
     tree, kept = Tree(), store or InMemoryStore()
     desk = QuestionDesk(
         configuration,
-        lambda: configuration,
+        lambda: scene.configuration,
         Models(lambda _configuration, _now_s: chosen, lambda _choice: speaker, backoff=Backoff(sleep=no_wait)),
         kept,
         Equipment(tree.explorers(), Threads(4), clock or SystemClock(), files or wiring.tree_files(), find_notes),
     )
-    return Scene(root, desk, speaker, kept, tree, configuration)
+    scene = Scene(root, desk, speaker, kept, tree, configuration)
+    return scene
 
 
 def last_words(request: CompletionRequest) -> str:

@@ -34,6 +34,7 @@ from live_memory.notes.note import new_fact
 from live_memory.settings import Settings
 from live_memory.store.base import Account, Answered, Harvest
 from live_memory.store.sqlite import SqliteStore
+from live_memory.text.redaction import Redaction
 from live_memory.window.budget import Budget
 from live_memory.window.compaction import Room, compacted, plan_compaction, prompt_tokens, room_for_news
 from live_memory.window.files import FileContext
@@ -102,7 +103,7 @@ class Disk:
         )
 
 
-def no_tool(_root: Path, _name: str, _arguments: str) -> ToolOutput:
+def no_tool(_root: Path, _name: str, _arguments: str, _redaction: Redaction) -> ToolOutput:
     raise ToolRefusal("There is none.")
 
 
@@ -126,7 +127,7 @@ class Memory(RuleBasedStateMachine):
         super().__init__()
         self.disk = Disk()
         self.clock = ManualClock(EPOCH_S)
-        explorers = Explorers(TOOLS, no_tool, lambda _root, _max: "", lambda _root, _question: "", no_sight)
+        explorers = Explorers(TOOLS, no_tool, lambda _root, _max: "", lambda _root, _question, _redaction: "", no_sight)
         self.equipment = Equipment(explorers, Threads(1), self.clock, self.disk.files())
         self.root = Path(f"/repo/{next(self.numbers)}")
         self.workspace = Workspace(self.root, self.store, self.equipment, Settings())

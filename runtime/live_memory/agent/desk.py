@@ -13,6 +13,7 @@ from live_memory.agent import wording
 from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.ahead import AheadOfQuestions
 from live_memory.agent.answers import Answer, Question
+from live_memory.agent.background import Background
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice
 from live_memory.agent.intake import Intake
@@ -21,14 +22,13 @@ from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
 from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
 from live_memory.agent.spend import Spend
-from live_memory.agent.statistics import account_figures, budget_figures, window_figures
+from live_memory.agent.statistics import account_figures, budget_figures, redaction_figures, window_figures
 from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.watching import watched_paths
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import QuestionError, StoreError
-from live_memory.settings import Configuration
+from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Store, utc_day
-from live_memory.text.secrets import redact
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +60,7 @@ class QuestionDesk:
         self._models = models
         self._store = store
         self._spend = Spend(store, equipment.clock)
+        self._background = Background(self._current_seat, models, self._spend, store)
         self._keep_warm = KeepWarm(store, self._spend, equipment)
         self._keeping_warm: asyncio.Task[None] | None = None
         self._ahead = AheadOfQuestions(self._spend, equipment)
@@ -86,9 +87,19 @@ class QuestionDesk:
         self._in_flight.add(task)
         try:
             workspace = self._workspace(await self._root(asked.question.cwd))
-            return await self._admitted(asked, workspace)
+            text = workspace.redaction.clean(asked.question.text)
+            return await self._admitted(replace(asked, question=replace(asked.question, text=text)), workspace)
         finally:
             self._in_flight.discard(task)
+
+    def note_client(self) -> None:
+        """A client has told something that asks for no answer."""
+        self._spend.note_client()
+
+    @property
+    def background(self) -> Background:
+        """How work that no question waits for gets a model."""
+        return self._background
 
     def stats(self, cwd: str) -> dict[str, object]:
         """What `/stats` shows of the workspace of `cwd`; of all workspaces together when it is empty. QuestionError for
@@ -108,6 +119,7 @@ class QuestionDesk:
         if root and workspace is None:
             workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
         now_s = self._clock.wall_s()
+        figures["redaction"] = redaction_figures(workspace, self._equipment.tally, self._configuration.settings)
         figures |= account_figures(self._store, workspace, utc_day(now_s))
         figures |= budget_figures(self._store, seat.settings, now_s)
         figures |= window_figures(workspace, seat, self._equipment.explorers.specs, self._clock)
@@ -149,6 +161,15 @@ class QuestionDesk:
         except TimeoutError:
             return ()
 
+    @property
+    def settings(self) -> Settings:
+        """Those in force."""
+        return self._configuration.settings
+
+    async def root(self, cwd: str) -> Path:
+        """The canonical root of the workspace of `cwd`; QuestionError for one that is none."""
+        return await self._root(cwd)
+
     def reload(self) -> Configuration:
         """Take over changed settings, keeping every window; ConfigError keeps what was in force."""
         configuration = self._read_configuration()
@@ -156,6 +177,7 @@ class QuestionDesk:
         self._configuration = configuration
         for workspace in self._workspaces.values():
             workspace.limit(configuration.settings)
+            workspace.redact(configuration.settings)
         self._change_seat(seat)
         logger.info("reloaded provider=%s model=%s", seat.choice.kind, seat.choice.model)
         return configuration
@@ -282,9 +304,9 @@ class QuestionDesk:
 
 
 def _cleaned(question: Question) -> Question:
-    """The question without secrets, and without characters that no provider and no database takes; QuestionError when
+    """The question without characters that no provider and no database takes; QuestionError when
     it is empty."""
-    text = redact(question.text.encode("utf-8", "replace").decode().strip())
+    text = question.text.encode("utf-8", "replace").decode().strip()
     if not text:
         raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
     return replace(question, text=text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
 from live_memory.explore.base import FileSignature, FileStamp, SeenText, Standing, ToolOutput
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import ToolSpec
 
 THREADS = 16  # explorers at work at once, over all questions; the others wait
@@ -29,12 +30,13 @@ class FileSight:
 @dataclass(frozen=True, slots=True)
 class Explorers:
     """The explorers as functions of a canonical root. `run_tool` (name, arguments as JSON) and `look_at` (path) raise
-    ToolRefusal; `find_passages` gives the best places for a question as text, empty when there are none."""
+    ToolRefusal; `find_passages` gives the best places for a question as text, empty when there are none. What shows the
+    text of files does so as the Redaction it is given leaves it."""
 
     specs: tuple[ToolSpec, ...]
-    run_tool: Callable[[Path, str, str], ToolOutput]
+    run_tool: Callable[[Path, str, str, Redaction], ToolOutput]
     directory_tree: Callable[[Path, int], str]
-    find_passages: Callable[[Path, str], str]
+    find_passages: Callable[[Path, str, Redaction], str]
     look_at: Callable[[Path, str], FileSight]
 
 

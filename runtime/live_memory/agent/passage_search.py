@@ -9,6 +9,7 @@ from pathlib import Path
 
 from live_memory.agent.explorers import Explorers, Threads
 from live_memory.errors import LiveMemoryError
+from live_memory.text.redaction import Redaction
 
 logger = logging.getLogger(__name__)
 
@@ -18,11 +19,12 @@ SEARCH_TIMEOUT_S = 10.0
 class PassageSearch:
     """A search that runs beside the model. Whoever makes one closes it."""
 
-    def __init__(self, explorers: Explorers, threads: Threads, root: Path, question: str) -> None:
+    def __init__(self, explorers: Explorers, threads: Threads, root: Path, question: str, redaction: Redaction) -> None:
         self._explorers = explorers
         self._threads = threads
         self._root = root
         self._question = question
+        self._redaction = redaction
         self._due = asyncio.Event()
         self._task: asyncio.Task[str] | None = None
 
@@ -49,7 +51,9 @@ class PassageSearch:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._due.wait(), delay_s)
         try:
-            return await self._threads.run(SEARCH_TIMEOUT_S, self._explorers.find_passages, self._root, self._question)
+            return await self._threads.run(
+                SEARCH_TIMEOUT_S, self._explorers.find_passages, self._root, self._question, self._redaction
+            )
         except (OSError, LiveMemoryError) as error:
             logger.info("no passages root=%s reason=%s", self._root, type(error).__name__)
             return ""

@@ -28,7 +28,6 @@ from live_memory.errors import ModelError, QuestionError, StoreError
 from live_memory.llm.base import CacheLifetime, Model, Usage
 from live_memory.llm.lifetime import cheaper_lifetime, kept_s
 from live_memory.store.base import Account, Answered
-from live_memory.text.secrets import redact
 from live_memory.window.budget import Budget
 from live_memory.window.prompt import prefix_tokens, trailing_turn
 from live_memory.window.rounds import cut_text, turns_tokens
@@ -73,9 +72,11 @@ class QuestionRun:
         self._answer_tokens = seat.answer_tokens(asked.question.max_answer_tokens)
         self._on_progress = asked.on_progress
         self._max_cost_usd = asked.max_cost_usd
-        self._search = PassageSearch(equipment.explorers, equipment.threads, workspace.root, asked.question.text)
+        self._search = PassageSearch(
+            equipment.explorers, equipment.threads, workspace.root, asked.question.text, workspace.redaction
+        )
         self._notes = NoteSearch(equipment.find_notes, workspace.root, asked.question.text)
-        self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root)
+        self._toolbelt = Toolbelt(equipment.explorers, equipment.threads, workspace.root, workspace.redaction)
         self._inquiry: Inquiry | None = None
         self._unchecked = Unchecked()
 
@@ -155,7 +156,7 @@ class QuestionRun:
                 result = error
         self._workspace.scripts = self._inquiry.scripts or self._workspace.scripts
         self._learn_from(self._inquiry)
-        text = redact(self._inquiry.text)
+        text = self._workspace.redaction.clean(self._inquiry.text)
         drafting = Drafting(
             model.name, self._timeout_s, self._answer_tokens, self._search, self._search_s(), self._notes
         )

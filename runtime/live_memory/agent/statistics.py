@@ -6,13 +6,14 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import get_args
 
+from live_memory.agent.cleaning import Tally
 from live_memory.agent.prompting import prompt_text
 from live_memory.agent.seat import ModelSeat
 from live_memory.agent.spend import BACKGROUND, budget_tokens
 from live_memory.agent.workspace import Workspace
 from live_memory.clock import Clock
 from live_memory.llm.base import Purpose
-from live_memory.settings import Settings
+from live_memory.settings import Settings, roots_without_redaction
 from live_memory.store.base import Account, Store, utc_day
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.files import FileState
@@ -61,6 +62,17 @@ def budget_figures(store: Store, settings: Settings, now_s: float) -> dict[str, 
     if cap_tokens := settings.daily_budget_tokens:
         figures["left_today_tokens"] = max(0, cap_tokens - budget_tokens(spent))
     return {"budget": figures} if figures else {}
+
+
+def redaction_figures(workspace: Workspace | None, total: Tally, settings: Settings) -> dict[str, object]:
+    """How many secrets were taken out since the server started, each time counted, and where none are."""
+    figures: dict[str, object] = {"state": workspace.redaction.mode} if workspace else {}
+    if workspace:
+        figures["secrets_taken_out"] = workspace.tally.count
+    figures["secrets_taken_out_everywhere"] = total.count
+    if off := roots_without_redaction(settings):
+        figures["off_in"] = list(off)
+    return figures
 
 
 def window_figures(

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from live_memory.agent.explorers import Explorers, Threads
 from live_memory.errors import ToolRefusal
 from live_memory.explore.base import FileStamp
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import ToolCall, ToolResult
 from live_memory.window.rounds import cut_text
 
@@ -38,6 +39,7 @@ class Toolbelt:
     explorers: Explorers
     threads: Threads
     root: Path
+    redaction: Redaction = field(default_factory=Redaction)
     files: dict[str, FileStamp] = field(default_factory=dict)
     calls: int = 0
     names: set[str] = field(default_factory=set)
@@ -59,7 +61,9 @@ class Toolbelt:
 
     async def _outcome(self, name: str, arguments_json: str, timeout_s: float) -> Outcome:
         try:
-            output = await self.threads.run(timeout_s, self.explorers.run_tool, self.root, name, arguments_json)
+            output = await self.threads.run(
+                timeout_s, self.explorers.run_tool, self.root, name, arguments_json, self.redaction
+            )
         except ToolRefusal as refusal:
             return Outcome(str(refusal), is_error=True)
         except TimeoutError:

@@ -70,7 +70,8 @@ class Upkeep:
                 workspace.observe(documents)
                 return
             on_begin()
-            tree = await directory_tree(self.equipment, workspace.root, max_tokens, timeout_s)
+            listed = await directory_tree(self.equipment, workspace.root, max_tokens, timeout_s)
+            tree = workspace.redaction.clean(listed)
             documents = await self._documents(timeout_s)
             known = workspace.known_window()
             findings = await self._findings(known, timeout_s)
@@ -126,7 +127,7 @@ class Upkeep:
         limit_s, now_s = min(PRELOAD_TIMEOUT_S, timeout_s), self.equipment.clock.wall_s()
         try:
             return await self.equipment.threads.run(
-                limit_s, preloaded, self.equipment.files, root, settings, room_tokens, now_s
+                limit_s, preloaded, self.workspace.freshness.files, root, settings, room_tokens, now_s
             )
         except TimeoutError:
             logger.warning("not preloaded in time root=%s timeout_s=%.0f", root, limit_s)

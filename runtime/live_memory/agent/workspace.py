@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from live_memory.agent.admission import Admission, PrefixGate
+from live_memory.agent.cleaning import Tally, cleaned_files, is_marked, marked_tree, redaction_mode
 from live_memory.agent.compaction_state import CompactionState
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.freshness import Freshness
@@ -20,6 +21,7 @@ from live_memory.settings import Settings
 from live_memory.store.base import Account, Answered, Harvest, Store
 from live_memory.store.notes import Notes
 from live_memory.text.calibration import Size
+from live_memory.text.redaction import Redaction
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.deltas import changed_paths, pending_tokens, settle, with_room
 from live_memory.window.files import Observation
@@ -49,7 +51,9 @@ class Workspace:
         self.scripts = Size(0)  # of the newest prompt that a provider counted
         self.loading = asyncio.Lock()
         self.ingesting = asyncio.Lock()  # notices are taken in the order they came
-        self.freshness = Freshness(equipment.files, root, equipment.clock)
+        self.tally = Tally(equipment.tally)
+        self.redaction = Redaction(redaction_mode(root, settings), self.tally.add)
+        self.freshness = Freshness(cleaned_files(equipment.files, lambda: self.redaction), root, equipment.clock)
         self.checks = LateChecks(self)
         self.departed: dict[str, str] = {}  # versions of files that went before any question, with their paths
         self.compaction = CompactionState()
@@ -79,10 +83,33 @@ class Workspace:
             self._limits = limits
             self.admission = Admission(*limits)
 
+    def redact(self, settings: Settings) -> None:
+        """Take over from `settings` whether secrets are taken out. A window that holds some is forgotten once they are; what is
+        under way ends under the old rule, and is not kept."""
+        mode = redaction_mode(self.root, settings)
+        if mode == self.redaction.mode:
+            return
+        self.redaction = replace(self.redaction, mode=mode)
+        if mode == "on":
+            self.forget()
+            logger.warning("redaction on root=%s: window forgotten", self.root)
+        else:
+            logger.warning("REDACTION OFF root=%s (redaction_off_roots)", self.root)
+            if self.window is not None:
+                self.begin(self.window.tree, (), max_tokens=0)
+
     def saved_window(self, tree_max_tokens: int) -> Window | None:
         """The window as the store has it; None when there is none, or its tree is too old or too large to go on with."""
         saved = self._store.load(self.key)
         self._unready = saved.window if saved else None
+        is_off = self.redaction.mode == "off"
+        if is_off:
+            logger.warning("REDACTION OFF root=%s (redaction_off_roots)", self.root)
+        if saved is not None and is_marked(saved.window.tree) != is_off:
+            if not is_off:  # redaction was turned on again while no server looked
+                self.forget()
+                logger.warning("redaction on root=%s: window forgotten", self.root)
+            return None
         if saved is None or self._clock.wall_s() - saved.tree_at_s > TREE_MAX_AGE_S:
             return None
         if estimate_tokens(saved.window.tree) > tree_max_tokens * TREE_SLACK_RATIO:
@@ -107,6 +134,7 @@ class Workspace:
         self._demote(before, window)
         if pending_tokens(window) <= max_tokens:  # else they stay pending, for the compaction that is due
             window = window.with_deltas((), settle(window, max_tokens).files)
+        tree = marked_tree(tree, self.redaction.mode)
         window = replace(window, tree=tree).refrozen(self._ledger_as_of_now(window))
         self._store.refreeze(self.key, window, self._clock.wall_s())
         self.window, self._unready = window, None

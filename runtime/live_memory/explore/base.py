@@ -39,7 +39,7 @@ class FileSignature:
 
 @dataclass(frozen=True, slots=True)
 class SeenText:
-    """A file's text with its secrets taken out, and the stamp of its bytes."""
+    """A file's text, and the stamp of its bytes."""
 
     text: str
     stamp: FileStamp

@@ -14,6 +14,7 @@ from live_memory.explore.child import Bounds
 from live_memory.explore.jail import relative, resolve, shown
 from live_memory.explore.paging import MAX_ANSWER_CHARS, cut_around, fitting
 from live_memory.explore.secret_files import SECRET_NAMES, is_secret_file
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import ToolSpec
 
 DEFAULT_COMMITS = 20
@@ -62,7 +63,7 @@ class _Request:
     offset: int
 
 
-def run(root: Path, arguments: Arguments) -> ToolOutput:
+def run(root: Path, arguments: Arguments, redaction: Redaction) -> ToolOutput:
     path = arguments.text("path", "file_path", "directory").strip()
     has_diffs = arguments.is_set("patch", "diff", "show_diff", "-p", "p", default=False)
     default = DEFAULT_DIFFS if has_diffs else DEFAULT_COMMITS
@@ -77,6 +78,8 @@ def run(root: Path, arguments: Arguments) -> ToolOutput:
     if has_diffs and is_secret_file(request.path):
         raise ToolRefusal(f"{shown(request.path)} may hold secrets by its name, so its changes are not shown.")
     printed, is_whole = _log(root, request)
+    # Before anything is cut: half a secret is known by nobody.
+    printed = redaction.clean(printed)
     commits = [commit for commit in printed.split(_COMMIT)[1:] if _END in commit]
     shown_commits = commits[: request.limit]
     if not shown_commits:

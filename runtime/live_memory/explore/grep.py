@@ -28,7 +28,7 @@ from live_memory.explore.search import (
     PatternUnsupported,
     Search,
 )
-from live_memory.text.secrets import redact_lines
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import ToolSpec
 
 DEFAULT_LINES = 100
@@ -84,10 +84,11 @@ class _Request:
     mode: str
     offset: int
     limit: int
+    redaction: Redaction
 
 
-def run(root: Path, arguments: Arguments) -> ToolOutput:
-    request = _request(root, arguments)
+def run(root: Path, arguments: Arguments, redaction: Redaction) -> ToolOutput:
+    request = _request(root, arguments, redaction)
     try:
         return _answer(root, request)
     except PatternUnsupported as error:
@@ -100,7 +101,7 @@ def run(root: Path, arguments: Arguments) -> ToolOutput:
         return ToolOutput(f"{answer.text}\n{remark}", answer.files)
 
 
-def _request(root: Path, arguments: Arguments) -> _Request:
+def _request(root: Path, arguments: Arguments, redaction: Redaction) -> _Request:
     pattern = arguments.needed_text("pattern", "regex", "query")
     start = existing(root, arguments.text("path", "directory", default=".") or ".")
     globs = split_list(arguments.text("glob", "file_pattern", "include"))
@@ -119,6 +120,7 @@ def _request(root: Path, arguments: Arguments) -> _Request:
         mode,
         arguments.number("offset", default=0, most=1 << 31),
         arguments.number("head_limit", "max_results", "limit", default=most, most=MAX_LINES) or most,
+        redaction,
     )
 
 
@@ -180,7 +182,7 @@ def _content(root: Path, request: _Request, files: list[tuple[str, int]], cut: s
         if path not in by_path or length > MAX_ANSWER_CHARS:
             continue
         wanted = slice(max(0, offset - first), offset + request.limit - first)
-        of_file, stamp = _lines_of(root, by_path[path], wanted)
+        of_file, stamp = _lines_of(root, by_path[path], wanted, request.redaction)
         lines += of_file
         length += sum(map(len, of_file))
         stamps += [stamp] if stamp else []
@@ -195,7 +197,7 @@ def _lines_in_words(count: int) -> str:
     return "1 matching line" if count == 1 else f"{count} matching lines"
 
 
-def _lines_of(root: Path, found: FileHits, wanted: slice) -> tuple[list[str], FileStamp | None]:
+def _lines_of(root: Path, found: FileHits, wanted: slice, redaction: Redaction) -> tuple[list[str], FileStamp | None]:
     """A file's matching lines as shown, redacted in the light of the whole file, and the stamp of what was read."""
     hits = found.hits[wanted]
     try:
@@ -205,7 +207,7 @@ def _lines_of(root: Path, found: FileHits, wanted: slice) -> tuple[list[str], Fi
     whole = [line.removesuffix("\r") for line in file.text.split("\n")]
     lines = []
     for hit in hits:
-        text = redact_lines(whole, hit.line - 1, hit.line)[0] if hit.line <= len(whole) else hit.text
+        text = redaction.clean_lines(whole, hit.line - 1, hit.line)[0] if hit.line <= len(whole) else hit.text
         at = len(hit.text.encode("utf-8", "replace")[: max(0, hit.column - 1)].decode("utf-8", "ignore"))
         lines.append(f"{shown(found.path)}:{hit.line}:{cut_around(text, at)}")
     return lines, file.stamp

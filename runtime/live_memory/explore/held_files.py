@@ -1,4 +1,4 @@
-"""Files as the window holds them: found, read whole with secrets taken out, and looked at without a read."""
+"""Files as the window holds them: found, read whole, and looked at without a read. Secrets are taken out by whoever keeps the text."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def locate(root: Path, path: str, is_case_blind: Callable[[Path], bool] = ignore
         name = true_name(root, name)
     if is_secret_file(name):
         raise ToolRefusal(f"{shown(name)} may hold secrets by its name, so it is never read.")
+    if redact(name) != name:
+        raise ToolRefusal("A file whose very name holds a secret is not read.")
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -54,7 +56,7 @@ def read(root: Path, path: str, max_bytes: int) -> SeenText:
     """The text at `path`; ToolRefusal for what is no text file of at most `max_bytes`."""
     stamped, content = _stamped(root, path, max_bytes)
     text, _remark = decode(stamped.path, content)
-    return SeenText(redact(text), stamped)
+    return SeenText(text, stamped)
 
 
 def stamp(root: Path, path: str, max_bytes: int) -> FileStamp:
@@ -112,7 +114,7 @@ def prepare(path: str, text: str, max_bytes: int) -> SeenText:
         raise ToolRefusal(_too_large(path, len(content)))
     if "\0" in text:
         raise ToolRefusal(f"{shown(path)} is a binary file.")
-    return SeenText(redact(content.decode()), FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), 0))
+    return SeenText(content.decode(), FileStamp(path, hashlib.sha256(content).hexdigest(), len(content), 0))
 
 
 def signature(root: Path, path: str) -> FileSignature | None:

@@ -10,7 +10,7 @@ from live_memory.explore.base import ToolOutput
 from live_memory.explore.jail import read_text, relative, shown
 from live_memory.explore.nearby import existing
 from live_memory.explore.paging import fitting
-from live_memory.text.secrets import redact_lines
+from live_memory.text.redaction import Redaction
 from live_memory.window.messages import ToolSpec
 
 DEFAULT_LINES = 2000
@@ -35,7 +35,7 @@ SPEC = ToolSpec(
 )
 
 
-def run(root: Path, arguments: Arguments) -> ToolOutput:
+def run(root: Path, arguments: Arguments, redaction: Redaction) -> ToolOutput:
     real = existing(root, arguments.needed_text("file_path", "path", "filename"))
     first = max(1, arguments.number("offset", default=1, most=1 << 31))
     limit = (
@@ -48,7 +48,7 @@ def run(root: Path, arguments: Arguments) -> ToolOutput:
         return ToolOutput(f"({shown(name)} is empty.)", (file.stamp,))
     if first > len(lines):
         raise ToolRefusal(f"{shown(name)} has {len(lines)} lines; there is no line {first}.")
-    page = redact_lines(lines, first - 1, first - 1 + limit)
+    page = redaction.clean_lines(lines, first - 1, first - 1 + limit)
     numbered = fitting(f"{number}\t{_cut(line)}" for number, line in enumerate(page, first))
     last = first + len(numbered) - 1
     if last < len(lines):

@@ -21,7 +21,7 @@ from live_memory.explore.passages.pattern import Resolver, pattern_of
 from live_memory.explore.passages.question import Question, read_question
 from live_memory.explore.passages.ranking import File, Meanings, content_score, counted, score, score_paths, weigh
 from live_memory.explore.passages.windows import BIN_LINES, WINDOW_LINES, Window, best_windows, binned, matched_lines
-from live_memory.text.secrets import redact_lines
+from live_memory.text.redaction import Redaction
 
 DEFAULT_TIMEOUT_S = 5.0
 SEARCH_SHARE = 0.7  # of the time, for finding the candidates
@@ -37,9 +37,15 @@ _COMMENT_STARTS = ("#", "//", "/*", "*", "--", "@", '"""', "<!--", ";")
 
 
 def find_passages(
-    root: Path, question: str, *, limit: int = 5, timeout_s: float = DEFAULT_TIMEOUT_S
+    root: Path,
+    question: str,
+    *,
+    limit: int = 5,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    redaction: Redaction | None = None,
 ) -> tuple[Passage, ...]:
-    """At most `limit` places under `root` that speak to `question`, best first; none when nothing matches.
+    """At most `limit` places under `root` that speak to `question`, best first; none when nothing matches. Secrets are taken
+    out unless `redaction` says otherwise.
 
     Raises nothing for what the question holds; when the time is over, it returns the best found so far."""
     deadline_s = time.monotonic() + timeout_s
@@ -50,7 +56,7 @@ def find_passages(
     blocks = find_candidates(root, pattern, skipped_globs(asked.words), timeout_s * SEARCH_SHARE)
     ranking = _Ranking(root, asked, Resolver(asked.concepts), deadline_s)
     places = ranking.places(ranking.candidates(blocks))
-    return tuple(ranking.passage(place) for place in places[:limit])
+    return tuple(ranking.passage(place, redaction or Redaction()) for place in places[:limit])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,7 @@ class _Ranking:
                 file.score += bonus * file.factor
         return files
 
-    def passage(self, place: _Place) -> Passage:
+    def passage(self, place: _Place, redaction: Redaction) -> Passage:
         """The place as it is shown: from its definition on where it has one, no empty lines at its end, secrets replaced."""
         lines = self.texts[place.file.path]
         start = place.window.first_bin * BIN_LINES + 1
@@ -147,7 +153,7 @@ class _Ranking:
         end = min(len(lines), start + WINDOW_LINES - 1)
         while end > start and not lines[end - 1].strip():
             end -= 1
-        text = "\n".join(redact_lines(lines, start - 1, end))
+        text = "\n".join(redaction.clean_lines(lines, start - 1, end))
         return Passage(place.file.path, start, end, text, self._reason(place), round(place.score, 3))
 
     def _reason(self, place: _Place) -> str:
