@@ -170,6 +170,59 @@ class Settings:
         1048576, "How much preload_globs may bring; never more than fits below compaction_floor.", minimum=0
     )
 
+    # Notes
+    toc_budget_tokens: int = setting(
+        750, "How much of a session's beginning the table of contents of the notes may take; 0 shows none.", minimum=0
+    )
+    approve_saves: bool = setting(
+        False,
+        "Leave each save of a note by Claude to Claude Code's own permission question; off, saves are allowed, logged, and "
+        "can be taken back.",
+    )
+    note_max_bytes: int = setting(65536, "How long a note may be; a longer one is refused.", minimum=1024)
+    notes_max_count: int = setting(
+        100000, "How many notes a repository may have; beyond that, new ones are refused.", minimum=1
+    )
+    log_keep_days: int = setting(
+        90, "Days for which the log of the notes is kept, from which any write can be taken back.", minimum=1
+    )
+
+    # Capture
+    capture: bool = setting(
+        True,
+        "Distil what was decided and found out in a session into notes, once it is over; off, nothing of a transcript is "
+        "read or sent.",
+    )
+    capture_model: str = setting(
+        "", "The provider's model that distils sessions; empty takes the one of summary_model, or that answers."
+    )
+    capture_min_turns: int = setting(
+        2, "How many prompts of the user make a session worth a model's time, or capture_min_edits.", minimum=1
+    )
+    capture_min_edits: int = setting(
+        1, "How many edits of files make a session worth a model's time whatever its prompts; 0 counts none.", minimum=0
+    )
+    capture_min_chars: int = setting(
+        400,
+        "How many characters the user and Claude must have said for a session to be worth a model's time.",
+        minimum=0,
+    )
+    capture_idle_s: int = setting(
+        900,
+        "Seconds without a sign of life after which a session that was never closed counts as over.",
+        minimum=1,
+    )
+    capture_retries: int = setting(
+        3, "How often a session is tried in a row when the model fails; after that it waits for an hour.", minimum=1
+    )
+    capture_backoff_s: int = setting(
+        30, "Seconds until the second try; each later one waits as much longer again.", minimum=0
+    )
+    capture_stale_claim_s: int = setting(
+        300, "Seconds after which the work of a server that was killed is taken over by the next.", minimum=1
+    )
+    capture_subagents: bool = setting(False, "Distil also what subagents said in the session's own transcript.")
+
     # Privacy
     redaction_off_roots: str = setting(
         "",
