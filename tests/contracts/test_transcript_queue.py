@@ -71,10 +71,13 @@ def test_what_is_done_is_kept_and_comes_back_only_when_the_file_has_grown(queue:
     assert held.harvest == '{"notes": []}'
     assert queue.advance(ENDED.path, "me", Step(400, "mark", "account", Tally(2, 1, 0, 3)))
     assert queue.advance(ENDED.path, "me", Step(450, "mark2", "account2", Tally(1, 0, 1, 0)))
+    assert queue.note_requests(ENDED.path, "me", 480, Tally())
+    assert not queue.note_requests(ENDED.path, "other", 490, Tally(1))
     assert queue.waiting() == 1
     assert queue.release(ENDED.path, "me", Rest(NOW_S, judged_bytes=510))
     (row,) = queue.sessions(10)
     assert (row.offset_bytes, row.mark, row.account, row.harvest) == (450, "mark2", "account2", "")
+    assert row.requested_bytes == 480
     assert (row.tally, row.size_bytes, row.done_at_s) == (Tally(3, 1, 1, 3), 510, NOW_S)
     assert queue.totals() == (Tally(3, 1, 1, 3), NOW_S)
     assert queue.waiting() == 0

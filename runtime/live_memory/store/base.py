@@ -14,6 +14,7 @@ from live_memory.llm.base import Purpose, Usage
 from live_memory.notes.note import Fact
 from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
+from live_memory.store.transcript_queue import TranscriptQueue
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Exchange, Window
 
@@ -99,6 +100,11 @@ class Store(Protocol):
     @property
     def note_store(self) -> NoteStore:
         """All notes, the facts among them, kept in the same place."""
+        ...
+
+    @property
+    def transcripts(self) -> TranscriptQueue:
+        """The sessions' transcripts that wait to be distilled, kept in the same place."""
         ...
 
     def load(self, root: str) -> SavedWindow | None:

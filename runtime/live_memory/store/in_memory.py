@@ -10,7 +10,9 @@ from live_memory.llm.base import Purpose
 from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
 from live_memory.store.in_memory_note_store import InMemoryNoteStore
 from live_memory.store.in_memory_notes import InMemoryNotes
+from live_memory.store.in_memory_transcript_queue import InMemoryTranscriptQueue
 from live_memory.store.note_store import NoteStore
+from live_memory.store.transcript_queue import TranscriptQueue
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
@@ -36,6 +38,7 @@ class InMemoryStore:
 
     notice: str = ""
     notes: InMemoryNotes = field(default_factory=InMemoryNotes)
+    transcripts: TranscriptQueue = field(default_factory=InMemoryTranscriptQueue)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
     _accounts: dict[tuple[str, str, Purpose], Account] = field(default_factory=dict)
     _last_id: int = 0

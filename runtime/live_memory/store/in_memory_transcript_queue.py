@@ -45,6 +45,12 @@ class InMemoryTranscriptQueue:
         self._rows[path] = replace(row, claimed_at_s=now_s)
         return self._rows[path]
 
+    def note_requests(self, path: str, owner: str, requested_bytes: int, tally: Tally) -> bool:
+        row = self._held(path, owner)
+        if row is not None:
+            self._rows[path] = replace(row, requested_bytes=requested_bytes, tally=row.tally + tally)
+        return row is not None
+
     def keep_harvest(self, path: str, owner: str, harvest: str) -> bool:
         row = self._held(path, owner)
         if row is not None:

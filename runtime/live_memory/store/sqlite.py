@@ -16,6 +16,8 @@ from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
 from live_memory.store.sqlite_note_store import SqliteNoteStore
 from live_memory.store.sqlite_notes import SqliteNotes
+from live_memory.store.sqlite_transcript_queue import SqliteTranscriptQueue
+from live_memory.store.transcript_queue import TranscriptQueue
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.window import Delta, Entry, Exchange, History, Window
 
@@ -59,6 +61,7 @@ class SqliteStore:
         index = NoteIndex(self._database)
         self._notes = SqliteNotes(self._database, index)
         self._note_store = SqliteNoteStore(self._database, index)
+        self._transcripts = SqliteTranscriptQueue(self._database)
 
     @property
     def notice(self) -> str:
@@ -71,6 +74,10 @@ class SqliteStore:
     @property
     def note_store(self) -> NoteStore:
         return self._note_store
+
+    @property
+    def transcripts(self) -> TranscriptQueue:
+        return self._transcripts
 
     def load(self, root: str) -> SavedWindow | None:
         return self._database.read(lambda: self._load(storable(root)))

@@ -8,10 +8,11 @@ from live_memory.store.database import Database, Parameters, storable
 from live_memory.store.transcript_queue import Due, QueuedTranscript, Rest, Sighting, Step, Tally
 
 COLUMNS = (
-    "session_id, path, root, repo_id, size_bytes, is_ended, first_at_s, seen_at_s, offset_bytes, mark, judged_bytes, harvest, "
+    "session_id, path, root, repo_id, size_bytes, is_ended, first_at_s, seen_at_s, offset_bytes, mark, requested_bytes, judged_bytes, harvest, "
     "account, tries, next_try_at_s, why, owner, claimed_at_s, done_at_s, created, merged, disputed, refused"
 )
 TALLY_COLUMNS = 4
+COUNT = "created = created + ?, merged = merged + ?, disputed = disputed + ?, refused = refused + ?"
 SEE = """INSERT INTO transcripts (session_id, path, root, repo_id, size_bytes, is_ended, first_at_s, seen_at_s)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
     ON CONFLICT (path) DO UPDATE SET session_id = ?1, root = ?3, repo_id = ?4, is_ended = ?6, seen_at_s = ?7,
@@ -60,15 +61,16 @@ class SqliteTranscriptQueue:
         held = self._held(path, owner, "claimed_at_s = ?", (now_s,))
         return self._database.read(lambda: self._one(path)) if held else None
 
+    def note_requests(self, path: str, owner: str, requested_bytes: int, tally: Tally) -> bool:
+        return self._held(path, owner, f"requested_bytes = ?, {COUNT}", (requested_bytes, *_counts(tally)))
+
     def keep_harvest(self, path: str, owner: str, harvest: str) -> bool:
         return self._held(path, owner, "harvest = ?", (storable(harvest),))
 
     def advance(self, path: str, owner: str, step: Step) -> bool:
-        tally = step.tally
-        change = """offset_bytes = ?, mark = ?, account = ?, harvest = '', tries = 0, created = created + ?,
-            merged = merged + ?, disputed = disputed + ?, refused = refused + ?"""
-        counts = (tally.created, tally.merged, tally.disputed, tally.refused)
-        return self._held(path, owner, change, (step.offset_bytes, step.mark, storable(step.account), *counts))
+        change = f"offset_bytes = ?, mark = ?, account = ?, harvest = '', tries = 0, {COUNT}"
+        values: Parameters = (step.offset_bytes, step.mark, storable(step.account), *_counts(step.tally))
+        return self._held(path, owner, change, values)
 
     def release(self, path: str, owner: str, rest: Rest) -> bool:
         change = "owner = '', claimed_at_s = 0, why = ?, tries = ?, next_try_at_s = ?"
@@ -119,6 +121,10 @@ class SqliteTranscriptQueue:
         select = f"SELECT {COLUMNS} FROM transcripts WHERE {condition} ORDER BY seen_at_s DESC, path LIMIT ?2"  # noqa: S608
         rows = self._database.read(lambda: self._database.execute(select, values).fetchall())
         return tuple(map(_transcript, rows))
+
+
+def _counts(tally: Tally) -> tuple[int, ...]:
+    return (tally.created, tally.merged, tally.disputed, tally.refused)
 
 
 def _transcript(row: tuple[object, ...]) -> QueuedTranscript:

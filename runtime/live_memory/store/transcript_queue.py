@@ -48,7 +48,8 @@ NOTHING = Tally()
 class QueuedTranscript:
     """A transcript, and how far it is distilled: up to `offset_bytes`, where `mark` knows the place again. `judged_bytes`
     is how large the file was when all of it that was worth it had been distilled; -1 never yet. `harvest` is what a model
-    made of the part that comes next, not all saved yet; `account` what the session did so far. `why` says what it waits for."""
+    made of the part that comes next, not all saved yet; what the
+    user asked to have remembered is saved up to `requested_bytes`; `account` what the session did so far. `why` says what it waits for."""
 
     session_id: str
     path: str
@@ -60,6 +61,7 @@ class QueuedTranscript:
     seen_at_s: float
     offset_bytes: int = 0
     mark: str = ""
+    requested_bytes: int = 0
     judged_bytes: int = -1
     harvest: str = ""
     account: str = ""
@@ -122,6 +124,10 @@ class TranscriptQueue(Protocol):
 
     def renew(self, path: str, owner: str, now_s: float) -> QueuedTranscript | None:
         """The transcript as it is now, the claim on it as of now; None where the claim is no longer `owner`'s."""
+        ...
+
+    def note_requests(self, path: str, owner: str, requested_bytes: int, tally: Tally) -> bool:
+        """Note that what the user asked to have remembered is saved up to there; False where the claim is lost."""
         ...
 
     def keep_harvest(self, path: str, owner: str, harvest: str) -> bool:

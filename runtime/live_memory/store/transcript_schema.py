@@ -14,6 +14,7 @@ TRANSCRIPTS_STEP: tuple[str, ...] = (
         seen_at_s REAL NOT NULL,
         offset_bytes INTEGER NOT NULL DEFAULT 0,
         mark TEXT NOT NULL DEFAULT '',
+        requested_bytes INTEGER NOT NULL DEFAULT 0,
         judged_bytes INTEGER NOT NULL DEFAULT -1,
         harvest TEXT NOT NULL DEFAULT '',
         account TEXT NOT NULL DEFAULT '',
