@@ -187,6 +187,45 @@ class Settings:
         90, "Days for which the log of the notes is kept, from which any write can be taken back.", minimum=1
     )
 
+    # Recall
+    recall_disabled: bool = setting(False, "Never add notes to a prompt.")
+    recall_top_k: int = setting(3, "How many notes a prompt is given at most.", minimum=1, maximum=10)
+    recall_min_words: int = setting(
+        3, "Prompts with fewer words that carry meaning are left alone.", minimum=1, maximum=64
+    )
+    recall_min_word_len: int = setting(
+        3, "Words of a prompt with fewer letters are not looked for.", minimum=1, maximum=32
+    )
+    recall_token_budget: int = setting(1200, "How many tokens a prompt's notes may take.", minimum=100, maximum=2400)
+    recall_max_prompt_chars: int = setting(
+        4000, "Longer prompts are taken for pasted text, and left alone.", minimum=16, maximum=10000
+    )
+    recall_precision: float = setting(
+        0.99, "The share of prompts without a note to them that are to stay without one.", minimum=0.5, maximum=0.9999
+    )
+    recall_body_only: bool = setting(
+        False, "Give a prompt notes too whose title and description share no word with it, only their body."
+    )
+    recall_superseded: bool = setting(False, "Give a prompt notes too that others have superseded.")
+    recall_no_global: bool = setting(False, "Give a prompt notes of its own repository only.")
+    recall_no_fuzzy: bool = setting(
+        False, "Count the same words only, not relatives like `catalog` and `catalogo` that begin alike."
+    )
+    recall_anchor_min: int = setting(
+        2, "How many relatives are needed where no word is the same.", minimum=1, maximum=64
+    )
+    recall_code_line_ratio: float = setting(
+        0.4, "Prompts with a larger share of indented lines are taken for code, and left alone.", minimum=0, maximum=1
+    )
+    recall_facts: bool = setting(False, "Give a prompt facts too that were distilled from the window.")
+    recall_langs: str = setting(
+        "en",
+        "The languages whose words without meaning never count, beside the prompt's own, as codes parted by commas: en, it, "
+        "es, fr, de, pt.",
+    )
+    recall_stopwords_file: str = setting("", "A file of more words that never count, one a line; `#` begins a comment.")
+    recall_debug: bool = setting(False, "Write into the log which notes a prompt was given, and why others were not.")
+
     # Capture
     capture: bool = setting(
         True,

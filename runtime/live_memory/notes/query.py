@@ -4,45 +4,58 @@ no text makes it raise."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 
-from live_memory.text.languages import STOP_PAIRS, STOP_WORDS, WEAK_WORDS, language_of
+from live_memory.text.languages import EVERYDAY_WORDS, STOP_PAIRS, STOP_WORDS, WEAK_WORDS, language_of
 from live_memory.text.terms import CJK_RUN, TOKEN, fold, stem, terms, without_marks
 
 MAX_TERMS = 64  # of a question; what is pasted below it says less and less
 MAX_CHARS = 10_000  # that are looked at
 NOUNS_ARE_CAPITALS = "de"
-CJK_WORTH = 0.5  # of a pair of characters, as a word: a word is two pairs, for they overlap
+PAIR_WORTH = 0.75  # of a pair of Chinese, Japanese or Korean characters, in words: pairs overlap
+PARTS_A_WORD = 2  # an identifier of two parts says as much as a word, however many terms it makes
 _NAME = re.compile(r"[A-Z][a-z]+")
-_SENTENCE_END = re.compile(r"[.!?:\n\"'(\[\u201c\u300c-]\s*$")
+_SENTENCE_BEGINS = re.compile(r"[.!?:\n\"'(\[\u201c\u300c-]\s*$")
+_LOOK_BACK_CHARS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`terms` are distinct and in order, `pairs` those that follow each other, `names` those that are only written as names."""
+    """`terms` are distinct and in order, `pairs` those that follow each other, `names` those that are only written as names;
+    `worths` says how much of a word a term is, where it is not one."""
 
     terms: tuple[str, ...]
     pairs: frozenset[tuple[str, str]] = frozenset()
     names: frozenset[str] = frozenset()
+    worths: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def words(self) -> float:
         """How many words these are."""
-        return sum(worth(term) for term in self.terms)
+        return sum(map(self.worth, self.terms))
+
+    def worth(self, term: str) -> float:
+        return self.worths.get(term, PAIR_WORTH if CJK_RUN.fullmatch(term) else 1.0)
+
+    def without_short(self, min_chars: int) -> Query:
+        """The query without the words that are shorter than that; pairs of characters stay."""
+        kept = tuple(term for term in self.terms if len(term) >= min_chars or not term.isascii())
+        return Query(kept, frozenset(pairwise(kept)), self.names, self.worths)
 
 
 def query_of(text: str, stop: frozenset[str] = frozenset()) -> Query:
-    """The meaning of `text`: the words without meaning of its own language and those in `stop` (terms) are left out."""
+    """The meaning of `text`: the words without meaning of English, of its own language and those in `stop` (terms) are left
+    out."""
     text = text[:MAX_CHARS]
     language = language_of(fold(text).split())
     left_out = stop | stop_terms("en") | stop_terms(language)
     kept = [term for term in terms(text) if term not in left_out and term not in STOP_PAIRS]
     distinct = tuple(dict.fromkeys(kept))[:MAX_TERMS]
-    pairs = frozenset(pairwise(distinct))
-    return Query(distinct, pairs, frozenset() if language == NOUNS_ARE_CAPITALS else names_of(text))
+    names = frozenset[str]() if language == NOUNS_ARE_CAPITALS else names_of(text)
+    return Query(distinct, frozenset(pairwise(distinct)), names, _worths(text))
 
 
 def names_of(text: str) -> frozenset[str]:
@@ -54,27 +67,36 @@ def names_of(text: str) -> frozenset[str]:
         term = stem(fold(word))
         if not _NAME.fullmatch(word):
             others.add(term)
-        elif match.start() and not _SENTENCE_END.search(text, max(0, match.start() - 4), match.start()):
+        elif match.start() and not _SENTENCE_BEGINS.search(
+            text[max(0, match.start() - _LOOK_BACK_CHARS) : match.start()]
+        ):
             names.add(term)
     return frozenset(names - others)
+
+
+def _worths(text: str) -> dict[str, float]:
+    """The terms that identifiers are taken apart into, with their shares."""
+    worths: dict[str, float] = {}
+    for match in TOKEN.finditer(without_marks(text)):
+        made = dict.fromkeys(terms(match.group()))
+        if len(made) > 1:
+            share = max(1.0, (len(made) - 1) / PARTS_A_WORD) / len(made)
+            worths.update({term: max(share, worths.get(term, 0.0)) for term in made})
+    return worths
 
 
 @cache
 def stop_terms(language: str) -> frozenset[str]:
     """The terms of the words without meaning of a language; empty for one that is not built in."""
-    return frozenset(terms_of_words(STOP_WORDS.get(language, ())))
+    return stemmed(STOP_WORDS.get(language, ()))
 
 
 @cache
 def weak_terms() -> frozenset[str]:
-    """Terms that prompts about any code use."""
-    return frozenset(terms_of_words(WEAK_WORDS))
+    """Terms that prompts about any code use: that a note holds them says little."""
+    return stemmed(WEAK_WORDS | EVERYDAY_WORDS)
 
 
-def terms_of_words(words: Iterable[str]) -> list[str]:
-    return [stem(fold(word)) for word in words]
-
-
-def worth(term: str) -> float:
-    """What a term counts, in words."""
-    return CJK_WORTH if CJK_RUN.fullmatch(term) else 1.0
+def stemmed(words: Iterable[str]) -> frozenset[str]:
+    """Words as the term maker has them."""
+    return frozenset(stem(fold(word)) for word in words)

@@ -28,8 +28,8 @@ class Weights:
     description: float = 1.5
     relative: float = 0.4
     pair: float = 0.25
-    weak: float = 0.5
-    context: float = 0.15
+    weak: float = 0.7
+    context: float = 0.1
 
 
 WEIGHTS = Weights()

@@ -60,6 +60,7 @@ def _ideas() -> dict[str, tuple[str, ...]]:
 STOP_WORDS: Final = {name: _words(section) for name, section in _named("stop words: ").items()}
 STOP_PAIRS: Final = _words("stop pairs: cjk")
 WEAK_WORDS: Final = _words("weak words")
+EVERYDAY_WORDS: Final = frozenset().union(*(_words(section) for section in _named("everyday words: ").values()))
 PROPER_NAMES: Final = _words("proper names")
 LANGUAGE_CODES: Final = dict(_pairs("language codes"))
 IDIOMS: Final = tuple((idiom, tuple(words.split())) for idiom, words in _pairs("idioms"))
