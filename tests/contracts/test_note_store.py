@@ -264,3 +264,24 @@ def test_notes_are_tallied_by_kind_status_and_age(store: NoteStore) -> None:
     assert (old.kind, old.status, old.is_expired, old.count) == ("decision", "open", True, 2)
     assert references == Tally("reference", "", False, 2, size + 2)
     assert [each.is_expired for each in store.tally(SCOPES, 8_999.0)] == [False, False]
+
+
+def test_pages_hold_every_note_once_by_scope_and_id(store: NoteStore) -> None:
+    others = [replace(WHY, id=f"note-{number}", scope=scope) for number in range(5) for scope in (REPO, OTHER)]
+    store.apply(made(None, note) for note in (PORT, WHY, STYLE, *others))
+    seen, after = list[Key](), None
+    while notes := store.page(SCOPES, after, 3):
+        assert len(notes) <= 3
+        seen += [(note.scope, note.id) for note in notes]
+        after = seen[-1]
+    assert seen == sorted((note.scope, note.id) for note in store.notes(SCOPES))
+
+
+def test_a_batch_is_found_whole_in_whatever_scopes_it_wrote(store: NoteStore) -> None:
+    moved = replace(WHY, scope=OTHER)
+    store.apply([made(None, WHY), made(None, PORT, batch="run"), made(WHY, moved, "move", "run")])
+    assert [(change.action, change.key) for change in store.batch("run", 10)] == [
+        ("move", (OTHER, "why-a-port")),
+        ("create", (REPO, "port-of-the-server")),
+    ]
+    assert (store.batch("", 10), store.batch("other", 10), len(store.batch("run", 1))) == ((), (), 1)

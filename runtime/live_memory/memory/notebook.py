@@ -168,11 +168,12 @@ class Notebook:
         if number is not None:
             found = tuple(change for change in self._store.changes([number]) if change.key[0] in scopes)
         elif batch:
-            gone = undoing.undone(self._store.log(scopes, LOG_SEARCHED))
-            of_batch = self._store.log(scopes, LOG_SEARCHED, batch)
-            found = tuple(change for change in of_batch if change.number not in gone)
+            found = undoing.batch_in_force(lambda name: self._store.batch(name, LOG_SEARCHED), batch)
+            found = found if any(change.key[0] in scopes for change in found) else ()
         else:
             found = undoing.newest_in_force(self._store.log(scopes, LOG_SEARCHED))
+            if found and found[0].batch:  # it may have written in scopes that are not seen from here
+                return self._to_undo(place, None, found[0].batch)
         if not found:
             what = f"change {number}" if number is not None else f"batch {batch}" if batch else "change"
             raise QuestionError("no-change", f"There is no {what} here that could be undone.", status=404)

@@ -10,19 +10,15 @@ from typing import Literal
 
 from live_memory.errors import QuestionError
 from live_memory.memory.place import Place
+from live_memory.memory.twins import twin_of
 from live_memory.notes.draft import Draft
-from live_memory.notes.duplicates import NEAR, similarity
-from live_memory.notes.note import Kind, Note
+from live_memory.notes.note import Note
 from live_memory.notes.slugs import free_id, slug
 from live_memory.notes.writing import Findings, created, merged, updated
 from live_memory.store.note_changes import key_of
 from live_memory.store.note_store import Change, NoteStore, Sieve
-from live_memory.text.terms import terms
 
 Deed = Literal["create", "merge", "update"]
-MAX_QUERY_TERMS = 48  # of a draft, to find what says the same
-LIKELY = 8  # notes compared with it
-UNMERGED: frozenset[Kind] = frozenset({"state", "session"})  # known by their ids, not by what they say
 TOKEN_BYTES = 6
 
 
@@ -85,7 +81,7 @@ class Planning:
         scope, wanted = draft.scope or place.repo_id, draft.id or slug(draft.title)
         name = draft.id or free_id(draft.title, lambda each: self.is_taken(place, each))
         new = created(draft, scope, name, findings)
-        twin = None if draft.id else self._twin(new)
+        twin = None if draft.id else twin_of(self.store, new, new.created_at_s)
         if twin is not None:
             return _Meant("merge", twin, merged(twin, new), (f"#{twin.id} says it already; the two are one now.",))
         if self.store.count([scope], Sieve(but_kinds=["fact"])) >= self.max_count:
@@ -97,17 +93,6 @@ class Planning:
             )
         namesake = f"#{wanted} bears the same name and says something else; pass its id to change it."
         return _Meant("create", None, new, () if name == wanted else (namesake,))
-
-    def _twin(self, new: Note) -> Note | None:
-        """The note that says the same; of several the likest."""
-        if new.kind in UNMERGED:
-            return None
-        wanted = tuple(dict.fromkeys(terms(f"{new.title}\n{new.body}")))[:MAX_QUERY_TERMS]
-        sieve = Sieve(kinds=(new.kind,), but_statuses=["superseded"], alive_at_s=new.created_at_s)
-        likely = [one.note for one in self.store.candidates([new.scope], wanted, LIKELY, sieve)]
-        near = [(similarity(note, new), note) for note in likely if note.id not in new.supersedes]
-        likeness, twin = max(near, key=lambda pair: pair[0], default=(0.0, new))
-        return twin if likeness >= NEAR else None
 
     def _replaced(self, place: Place, note: Note, ids: Sequence[str]) -> tuple[tuple[Note, ...], tuple[str, ...]]:
         """The notes in force that `note` takes the place of, and what there is to say of the other ids."""

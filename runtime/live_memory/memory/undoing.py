@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from live_memory.store.note_store import Change
 
@@ -18,6 +18,16 @@ def undone(newest_first: Iterable[Change]) -> frozenset[int]:
         if match and change.number not in numbers:
             numbers.add(int(match[1]))
     return frozenset(numbers)
+
+
+def batch_in_force(batch_of: Callable[[str], Sequence[Change]], batch: str) -> tuple[Change, ...]:
+    """The changes of a batch that were not taken back, the newest first; `batch_of` gives those of a name."""
+    changes, name = batch_of(batch), _batch(batch)
+    undos: list[Change] = []
+    while found := batch_of(name):  # an undo, an undo of it, and so on
+        undos, name = [*found, *undos], _batch(name)
+    gone = undone(sorted(undos, key=lambda change: -change.number))
+    return tuple(change for change in changes if change.number not in gone)
 
 
 def newest_in_force(newest_first: Sequence[Change]) -> tuple[Change, ...]:

@@ -37,6 +37,10 @@ class InMemoryNoteStore:
         passing = [note for note in self._shared.kept.values() if note.scope in scopes and _passes(note, sieve)]
         return tuple(sorted(passing, key=lambda note: note.updated_at_s, reverse=True))
 
+    def page(self, scopes: Sequence[str], after: Key | None, limit: int) -> tuple[Note, ...]:
+        keys = sorted(key for key in self._shared.kept if key[0] in scopes and (after is None or key > after))
+        return tuple(self._shared.kept[key] for key in keys[:limit])
+
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int:
         return len(self.notes(scopes, sieve))
 
@@ -84,6 +88,9 @@ class InMemoryNoteStore:
     def log(self, scopes: Sequence[str], limit: int, batch: str = "") -> tuple[Change, ...]:
         newest_first = (change for change in reversed(self._log) if change.key[0] in scopes)
         return tuple([change for change in newest_first if batch in ("", change.batch)][:limit])
+
+    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
+        return tuple([change for change in reversed(self._log) if change.batch == name != ""][:limit])
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:
         wanted = frozenset(numbers)

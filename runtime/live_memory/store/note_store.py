@@ -83,6 +83,10 @@ class NoteStore(Protocol):
         """All notes of `scopes` that pass, the newest update first."""
         ...
 
+    def page(self, scopes: Sequence[str], after: Key | None, limit: int) -> tuple[Note, ...]:
+        """The next notes of `scopes` after that key, by scope and id; from the first one on where it is None."""
+        ...
+
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int: ...
 
     def most_used(self, scopes: Sequence[str], sieve: Sieve, limit: int) -> tuple[Note, ...]:
@@ -113,6 +117,10 @@ class NoteStore(Protocol):
 
     def log(self, scopes: Sequence[str], limit: int, batch: str = "") -> tuple[Change, ...]:
         """The newest changes first."""
+        ...
+
+    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
+        """The changes of a batch, in whatever scopes it wrote, the newest first."""
         ...
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:

@@ -57,6 +57,14 @@ class SqliteNoteStore:
         rest = f"WHERE {where} ORDER BY updated_at_s DESC, number"
         return self._database.read(lambda: note_rows.selected(self._database, rest, values))
 
+    def page(self, scopes: Sequence[str], after: Key | None, limit: int) -> tuple[Note, ...]:
+        where, values = (
+            f"scope {IN_LIST} AND (scope, id) > (?, ?)",
+            (_listed(scopes), *map(storable, after or ("", ""))),
+        )
+        rest = f"WHERE {where} ORDER BY scope, id LIMIT ?"
+        return self._database.read(lambda: note_rows.selected(self._database, rest, (*values, limit)))
+
     def count(self, scopes: Sequence[str], sieve: Sieve = EVERYTHING) -> int:
         where, values = condition(scopes, sieve)
         counted = f"SELECT count(*) FROM notes WHERE {where}"  # noqa: S608  # made of constants
@@ -105,6 +113,10 @@ class SqliteNoteStore:
             where, values = f"{where} AND batch = ?", [*values, storable(batch)]
         rest = f"FROM note_log WHERE {where} ORDER BY number DESC LIMIT ?"
         return tuple(_change(row) for row in self._rows(f"SELECT {LOG_COLUMNS} {rest}", (*values, limit)))
+
+    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
+        rest = "FROM note_log WHERE batch = ? AND batch <> '' ORDER BY number DESC LIMIT ?"
+        return tuple(_change(row) for row in self._rows(f"SELECT {LOG_COLUMNS} {rest}", (storable(name), limit)))
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:
         rest = f"FROM note_log WHERE number {IN_LIST} ORDER BY number"
