@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from live_memory.errors import ConfigError
 
+SHOWN_CHARS = 500  # of a value that is refused
 ENV_PREFIX = "LIVE_MEMORY_"
 BOOLEAN_WORDS = {
     "true": True,
@@ -32,9 +33,17 @@ def setting(  # noqa: PLR0913  # a row has as many columns as it has
     minimum: float | None = None,
     maximum: float | None = None,
     secret: bool = False,
+    topic: str = "",
 ) -> Any:  # the field's own annotation says the type
-    """A dataclass field that is also a row of the table."""
-    row = {"help": help_text, "choices": choices, "minimum": minimum, "maximum": maximum, "secret": secret}
+    """A dataclass field that is also a row of the table. A row without a `topic` has that of the row before."""
+    row = {
+        "help": help_text,
+        "choices": choices,
+        "minimum": minimum,
+        "maximum": maximum,
+        "secret": secret,
+        "topic": topic,
+    }
     return field(default=default, metadata=row, repr=not secret)
 
 
@@ -58,6 +67,7 @@ class Row:
     minimum: float | None
     maximum: float | None
     secret: bool
+    topic: str
 
     @property
     def env_name(self) -> str:
@@ -71,7 +81,7 @@ class Row:
         if self.kind is bool:
             return "true or false"
         if self.kind is str:
-            return "text"
+            return "text on one line"
         noun = "a whole number" if self.kind is int else "a number"
         bounds = [f"at least {self.minimum:g}"] if self.minimum is not None else []
         bounds += [f"at most {self.maximum:g}"] if self.maximum is not None else []
@@ -107,17 +117,28 @@ class Row:
                 return finite(word)
         except (KeyError, ValueError):
             raise self._refusal(raw) from None
+        if not word.isprintable():  # control characters, and bytes that are no text
+            raise self._refusal(raw)
         return word
 
     def _refusal(self, raw: object) -> ConfigError:
-        shown = "(hidden)" if self.secret else repr(raw)
+        shown = (
+            "(hidden)"
+            if self.secret
+            else ascii(raw)
+            if len(str(raw)) <= SHOWN_CHARS
+            else f"{str(raw)[:SHOWN_CHARS]!a}…"
+        )
         return ConfigError(f"The setting {self.name} cannot be {shown}: it takes {self.allowed}.")
 
 
 def rows_of(table: type) -> tuple[Row, ...]:
-    """The rows of a dataclass whose fields are `setting`s, in their order."""
+    """The rows of a dataclass whose fields are `setting`s, in their order, each under its topic."""
     kinds: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
-    return tuple(
-        Row(f.name, cast(Value, f.default), kinds[str(f.type).split(" ")[0]], **f.metadata)
-        for f in dataclasses.fields(table)
-    )
+    rows: list[Row] = []
+    topic = ""
+    for f in dataclasses.fields(table):
+        topic = f.metadata["topic"] or topic
+        kind = kinds[str(f.type).split(" ")[0]]
+        rows.append(Row(f.name, cast(Value, f.default), kind, **{**f.metadata, "topic": topic}))
+    return tuple(rows)

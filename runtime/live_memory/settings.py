@@ -26,8 +26,9 @@ Source = Literal["environment", "userConfig", "config.json", "default"]
 class Settings:
     """The values in force. Units are in the names; see each row's help."""
 
-    # Server
-    port: int = setting(7711, "The port on 127.0.0.1 that the server listens on.", minimum=1, maximum=65535)
+    port: int = setting(
+        7711, "The port on 127.0.0.1 that the server listens on.", minimum=1, maximum=65535, topic="Server"
+    )
     idle_exit_s: int = setting(21600, "Seconds without any request after which the server saves and exits.", minimum=1)
     install_retry_s: int = setting(
         600, "Seconds after which a failed installation of the packages is tried again.", minimum=1
@@ -38,11 +39,11 @@ class Settings:
         5242880, "The size at which the log file is rotated; four old ones are kept.", minimum=65536
     )
 
-    # Model
     provider: str = setting(
         "",
         "Who answers: empty picks by the keys at hand; `passages` never calls a model; `scripted` is a canned model for trying things out.",
         choices=("", "anthropic", "openai", "passages", "scripted"),
+        topic="Model",
     )
     model: str = setting("", "The model's name at the provider; empty takes the provider's cheap default.")
     base_url: str = setting("", "The provider's address; empty takes the provider's own.")
@@ -97,12 +98,12 @@ class Settings:
         "A folder into which every request to a model is written, for `live-memory doctor prompts`; empty writes none.",
     )
 
-    # Questions
     default_timeout_s: float = setting(
         60.0,
         "Seconds a question may take before it is answered with what is known so far; Claude Code ends a call at 180.",
         minimum=1,
         maximum=170,
+        topic="Questions",
     )
     max_answer_tokens: int = setting(
         2048, "How long an answer may be when the caller names no length.", minimum=256, maximum=16384
@@ -125,8 +126,9 @@ class Settings:
         "Offer two more MCP tools, one that takes a question and returns at once, and one that fetches its answer later.",
     )
 
-    # Window
-    max_context_tokens: int = setting(0, "The window's size; 0 takes the model's own, below its price tier.", minimum=0)
+    max_context_tokens: int = setting(
+        0, "The window's size; 0 takes the model's own, below its price tier.", minimum=0, topic="Window"
+    )
     tree_max_tokens: int = setting(
         8000, "How much of the prompt the directory tree may take; never more than a tenth of the window.", minimum=0
     )
@@ -170,9 +172,11 @@ class Settings:
         1048576, "How much preload_globs may bring; never more than fits below compaction_floor.", minimum=0
     )
 
-    # Notes
     toc_budget_tokens: int = setting(
-        750, "How much of a session's beginning the table of contents of the notes may take; 0 shows none.", minimum=0
+        750,
+        "How much of a session's beginning the table of contents of the notes may take; 0 shows none.",
+        minimum=0,
+        topic="Notes",
     )
     approve_saves: bool = setting(
         False,
@@ -187,8 +191,7 @@ class Settings:
         90, "Days for which the log of the notes is kept, from which any write can be taken back.", minimum=1
     )
 
-    # Recall
-    recall_disabled: bool = setting(False, "Never add notes to a prompt.")
+    recall_disabled: bool = setting(False, "Never add notes to a prompt.", topic="Recall")
     recall_top_k: int = setting(3, "How many notes a prompt is given at most.", minimum=1, maximum=10)
     recall_min_words: int = setting(
         3, "Prompts with fewer words that carry meaning are left alone.", minimum=1, maximum=64
@@ -226,11 +229,11 @@ class Settings:
     recall_stopwords_file: str = setting("", "A file of more words that never count, one a line; `#` begins a comment.")
     recall_debug: bool = setting(False, "Write into the log which notes a prompt was given, and why others were not.")
 
-    # Capture
     capture: bool = setting(
         True,
         "Distil what was decided and found out in a session into notes, once it is over; off, nothing of a transcript is "
         "read or sent.",
+        topic="Capture",
     )
     capture_model: str = setting(
         "", "The provider's model that distils sessions; empty takes the one of summary_model, or that answers."
@@ -262,16 +265,15 @@ class Settings:
     )
     capture_subagents: bool = setting(False, "Distil also what subagents said in the session's own transcript.")
 
-    # Privacy
     redaction_off_roots: str = setting(
         "",
         "Workspaces in whose text secrets are NOT taken out, as absolute paths of their roots parted by commas; secret files stay "
         "unread, and facts and notes are always cleaned. Turned on again, such a window is forgotten.",
+        topic="Privacy",
     )
 
-    # Workspaces
     canonicalize_workspace: bool = setting(
-        True, "Let a folder inside a git checkout share the memory of the checkout's root."
+        True, "Let a folder inside a git checkout share the memory of the checkout's root.", topic="Workspaces"
     )
     repo_root_mode: str = setting(
         "nearest",

@@ -40,12 +40,33 @@ def test_every_setting_is_shown_with_where_it_comes_from(env: dict[str, str], da
     assert shown["model"] == {"value": "a-model", "source": "userConfig"}
     assert shown["provider"] == {"value": "passages", "source": "environment"}
     assert shown["concurrency"] == {"value": "parallel", "source": "default"}
-    assert len(run(env, "config", "show").stdout.splitlines()) == len(SETTINGS)
+
+
+def test_the_settings_are_shown_by_topic_in_columns_that_align(env: dict[str, str], data_dir: Path) -> None:
+    (data_dir / "user-config.json").write_text(
+        json.dumps({"model": "a-model", "base_url": "http://127.0.0.1:1/" + "v" * 60})
+    )
+    lines = run({**env, "LIVE_MEMORY_PROVIDER": "passages"}, "config").stdout.splitlines()
+    topics = [line for line in lines if line and not line.startswith(" ")]
+    rows = [line for line in lines if line.startswith("  ")]
+    assert topics == list(dict.fromkeys(row.topic for row in SETTINGS.values()))
+    assert [row.split()[0] for row in rows] == list(SETTINGS)
+    values_at = 4 + max(map(len, SETTINGS))
+    assert {row[values_at - 2 : values_at] for row in rows} == {"  "}
+    assert all(row[values_at] != " " for row in rows)
+    origins = {row.split()[0]: row[values_at:].partition("  ")[2].strip() for row in rows}
+    assert origins["model"] == origins["base_url"] == "the plugin's option"
+    assert origins["provider"] == "LIVE_MEMORY_PROVIDER"
+    assert origins["concurrency"] == "default"
+    assert len({row.rindex("  default") for row in rows if row.endswith("  default")}) == 1
 
 
 def test_what_is_set_is_kept_for_the_owner_only_and_can_be_unset(env: dict[str, str], data_dir: Path) -> None:
     done = run(env, "config", "set", "model=b-model", "max_tool_rounds=7")
-    assert done.stdout.splitlines() == ["model            b-model  (config.json)", "max_tool_rounds  7  (config.json)"]
+    assert done.stdout.splitlines() == [
+        "model            b-model  config.json",
+        "max_tool_rounds  7        config.json",
+    ]
     kept = data_dir / "config.json"
     assert json.loads(kept.read_text()) == {"model": "b-model", "max_tool_rounds": 7}
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
@@ -65,10 +86,43 @@ def test_a_secret_is_never_shown(env: dict[str, str], data_dir: Path) -> None:
     assert json.loads(outputs[2].stdout)["api_key"]["value"] == "set"
 
 
+def test_no_secret_is_shown_of_an_address_or_a_word_that_was_mistyped(env: dict[str, str], data_dir: Path) -> None:
+    password, key = "s3cr3t" + "Passw0rd9", "sk-" + "ant-" + "a1B2c3D4e5F6g7H8"
+    outputs = [
+        run(env, "config", "set", f"base_url=https://user:{password}@llm.example.org/v1"),
+        run(env, "config", "show"),
+        run(env, "config", "--json"),
+        run(env, "config", "set", f"base_url=ftp://user:{password}@llm.example.org/v1"),
+        run(env, "config", "set", key),
+        run(env, "config", "set", f"max_tool_rounds={key}"),
+        run(env, "doctor"),
+    ]
+    assert "llm.example.org" in outputs[1].stdout
+    for done in outputs:
+        assert password not in done.stdout + done.stderr
+        assert key not in done.stdout + done.stderr
+
+
+def test_what_was_written_by_hand_cannot_command_the_terminal(env: dict[str, str], data_dir: Path) -> None:
+    (data_dir / "config.json").write_text(json.dumps({"model": "a\x1b[2Jb"}))
+    done = run(env, "config")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "The setting model cannot be" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["set", "max_tool_rounds=0"], "The setting max_tool_rounds cannot be '0'"),
+        (["set", "max_tool_rounds=" + "9" * 5000], "The setting max_tool_rounds cannot be '999"),
+        (["set", "daily_budget_usd=nan"], "The setting daily_budget_usd cannot be 'nan'"),
+        (["set", "daily_budget_usd=-1"], "The setting daily_budget_usd cannot be '-1'"),
+        (["set", "keep_warm=perhaps"], "it takes true or false"),
+        (["set", "model=two\nlines"], "it takes text on one line"),
+        (["set", "model=\x1b[2J"], "it takes text on one line"),
+        (["set", "model=\udcff"], "it takes text on one line"),
+        (["set", "redaction_off_roots=src"], "it takes absolute paths parted by commas"),
+        (["set", "model=a", "colour=red"], "There is no setting colour"),
         (["set", "colour=red"], "There is no setting colour"),
         (["unset", "colour"], "There is no setting colour"),
     ],

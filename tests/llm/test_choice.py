@@ -207,3 +207,14 @@ def test_oauth_off_never_reads_the_token(tmp_path: Path) -> None:
 def test_an_expired_subscription_leaves_passages_and_says_so(tmp_path: Path) -> None:
     log_in(tmp_path, expires_s=NOW_S - 1)
     assert "has expired (Claude Code renews it when it runs)" in chosen(tmp_path).why
+
+
+def test_a_password_in_an_address_is_in_no_word_about_it(tmp_path: Path) -> None:
+    password = "hunter" + "2Pass9"
+    address = f"//user:{password}@example.test/v1"
+    assert password not in chosen(tmp_path, provider="openai", model="m", base_url=f"http:{address}").why
+    for scheme in ("http", "ftp"):
+        with pytest.raises(ConfigError) as caught:
+            chosen(tmp_path, provider="openai", base_url=f"{scheme}:{address}")
+        assert "example.test" in str(caught.value)
+        assert password not in str(caught.value)

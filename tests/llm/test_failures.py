@@ -7,7 +7,7 @@ from support.prompts import anthropic_choice, openai_choice
 
 from live_memory.llm.base import BadKey, PromptTooLong, Unavailable, UnknownModel
 from live_memory.llm.choice import Choice
-from live_memory.llm.failures import Refusal, failure, retry_after_s
+from live_memory.llm.failures import Refusal, broken_off, failure, no_connection, nonsense, out_of_time, retry_after_s
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,16 @@ def test_a_limited_subscription_is_told_apart_from_a_limited_key() -> None:
     choice = Choice("anthropic", "a test", "anthropic", "claude-opus-5", "https://api.anthropic.com", "subscription")
     assert "does not serve claude-opus-5 outside Claude Code" in str(failure(Refusal(429, "rate_limit_error"), choice))
     assert "start Claude Code to renew it" in str(failure(Refusal(401, "authentication_error"), choice))
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_a_password_in_the_address_and_a_key_in_the_words_reach_no_sentence(status: int) -> None:
+    password, key = "hunter" + "2Pass9", "gh" + "p_" + "a1B2c3D4e5F6g7H8" * 2
+    choice = openai_choice(f"https://user:{password}@example.test/v1")
+    for words in ("Not found.", f"The header was Authorization: Bearer {key}"):
+        said = str(failure(Refusal(status, "", words), choice))
+        assert password not in said
+        assert key not in said
+    for error in (no_connection(choice), broken_off(choice), nonsense(choice), out_of_time(choice, 1.0)):
+        assert password not in str(error)
+        assert "example.test" in str(error)

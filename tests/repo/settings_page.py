@@ -12,6 +12,9 @@ A value comes from the environment (`LIVE_MEMORY_<NAME>`), else from the plugin'
 `config.json` in the data folder (`live-memory config set name=value`), else it is the default. A running server takes
 changes over at once where they were made with `live-memory config`; the environment is read when the server starts.
 A value that is not allowed is refused with a sentence, and what was in force stays in force.
+"""
+TABLE = """
+## {topic}
 
 | setting | environment | default | allowed | what it does |
 |---|---|---|---|---|
@@ -33,11 +36,11 @@ def page() -> str:
             return "(empty)"
         return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
-    lines = [
-        f"| `{row.name}` | `{row.env_name}` | {shown(row.default)} | {row.allowed} | {row.help} |"
-        for row in SETTINGS.values()
-    ]
-    return HEAD + "\n".join(lines) + "\n" + TAIL
+    tables: dict[str, str] = {}
+    for row in SETTINGS.values():
+        line = f"| `{row.name}` | `{row.env_name}` | {shown(row.default)} | {row.allowed} | {row.help} |\n"
+        tables[row.topic] = tables.get(row.topic, TABLE.format(topic=row.topic)) + line
+    return HEAD + "".join(tables.values()) + TAIL
 
 
 if __name__ == "__main__":

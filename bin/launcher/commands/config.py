@@ -1,6 +1,6 @@
-"""`live-memory config`: show the settings and where each comes from, set and unset them, and tell a running server.
+"""`live-memory config`: show the settings by topic and where each comes from, set and unset them, and tell a running server.
 
-A secret is written and never shown.
+A secret is written and never shown, nor what looks like one in another setting or in a mistyped word.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from launcher import paths
 from launcher.commands import options, runtime_package, servers
 from launcher.errors import LaunchError, UsageError
-from launcher.terminal import coloured
+from launcher.terminal import coloured, printable
 
 if TYPE_CHECKING:
     from live_memory.settings import Configuration
 
 USAGE = "config [show | set NAME=VALUE… | unset NAME… | reload] [--json]"
 SECRET_IS_SET = "set"  # noqa: S105  # shown in the place of one
+MAX_VALUE_WIDTH = 40  # a longer value pushes what stands behind it aside, and no other line
 
 
 def run(arguments: list[str]) -> int:
@@ -40,7 +41,7 @@ def run(arguments: list[str]) -> int:
     if options.form(parsed) == "json":
         sys.stdout.write(json.dumps(_table(configuration, names)) + "\n")
     else:
-        sys.stdout.write(_text(configuration, names))
+        sys.stdout.write(_by_topic(configuration) if action == "show" else _lines(configuration, names))
     if action != "show":
         _warn_of_what_wins(place, configuration, names)
     return 0
@@ -57,7 +58,7 @@ def _reload(place: paths.Place) -> int:
 def _assignment(word: str) -> tuple[str, str]:
     name, separator, value = word.partition("=")
     if not separator or not name:
-        raise UsageError(f"{word!r} is no NAME=VALUE; usage: live-memory {USAGE}")
+        raise UsageError(f"{_clean(word)!a} is no NAME=VALUE; usage: live-memory {USAGE}")
     return name, value
 
 
@@ -72,13 +73,13 @@ def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
     try:
         settings.change_config_file(Path(place.data_dir), changes)
     except ConfigError as error:
-        raise LaunchError(str(error)) from None
-    live = servers.running(place)
-    if live is not None:
-        try:
+        raise LaunchError(_clean(str(error))) from None
+    try:
+        live = servers.running(place)
+        if live is not None:
             servers.call(live.address, "POST", "/reload")
-        except servers.Refusal as refusal:
-            raise LaunchError(f"Written, but not in force yet: {refusal}") from None
+    except LaunchError as error:
+        raise LaunchError(f"Written, but not in force yet: {error}") from None
 
 
 def _load(place: paths.Place) -> Configuration:
@@ -89,31 +90,74 @@ def _load(place: paths.Place) -> Configuration:
     try:
         return settings.load(Path(place.data_dir))
     except ConfigError as error:
-        raise LaunchError(str(error)) from None
+        raise LaunchError(_clean(str(error))) from None
 
 
 def _table(configuration: Configuration, names: list[str]) -> dict[str, dict[str, object]]:
     return {name: {"value": _public(configuration, name), "source": configuration.sources[name]} for name in names}
 
 
-def _text(configuration: Configuration, names: list[str]) -> str:
-    width = max(map(len, names), default=0)
+def _by_topic(configuration: Configuration) -> str:
+    """All settings in columns, each topic under its name."""
+    from live_memory.settings import SETTINGS
+
+    topics: dict[str, list[str]] = {}
+    for name in configuration.sources:
+        topics.setdefault(SETTINGS[name].topic, []).append(name)
+    widths = _widths(configuration, list(configuration.sources))
+    parts = (
+        f"{coloured(topic, 'bold')}\n{_lines(configuration, names, widths, '  ')}" for topic, names in topics.items()
+    )
+    return "\n".join(parts)
+
+
+def _lines(
+    configuration: Configuration, names: list[str], widths: tuple[int, int] | None = None, indent: str = ""
+) -> str:
+    """A line for each of `names`: its value, and where that comes from."""
+    name_width, value_width = widths or _widths(configuration, names)
     lines = []
     for name in names:
         source = configuration.sources[name]
-        value = _public(configuration, name)
-        shown = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-        origin = coloured(f"({source})", "dim" if source == "default" else "green")
-        lines.append(f"{name.ljust(width)}  {shown or '(empty)'}  {origin}\n")
+        origin = coloured(_origin(name, source), "dim" if source == "default" else "green")
+        lines.append(f"{indent}{name.ljust(name_width)}  {_shown(configuration, name).ljust(value_width)}  {origin}\n")
     return "".join(lines)
 
 
+def _widths(configuration: Configuration, names: list[str]) -> tuple[int, int]:
+    values = (len(_shown(configuration, name)) for name in names)
+    name_width = max(map(len, names), default=0)
+    return name_width, max((width for width in values if width <= MAX_VALUE_WIDTH), default=0)
+
+
+def _shown(configuration: Configuration, name: str) -> str:
+    value = _public(configuration, name)
+    return printable("" if value is None else str(value).lower() if isinstance(value, bool) else str(value)) or "(empty)"
+
+
+def _origin(name: str, source: str) -> str:
+    """Where a value comes from, as its owner can find it."""
+    if source == "environment":
+        return f"LIVE_MEMORY_{name.upper()}"
+    return "the plugin's option" if source == "userConfig" else source
+
+
 def _public(configuration: Configuration, name: str) -> object:
-    """The value, or only whether there is one when it is a secret."""
+    """The value as it may be shown: of a secret only whether there is one, of others what no secret is."""
     from live_memory.settings import SETTINGS
 
     value = getattr(configuration.settings, name)
-    return (SECRET_IS_SET if value else "") if SETTINGS[name].secret else value
+    if SETTINGS[name].secret:
+        return SECRET_IS_SET if value else ""
+    return _clean(value) if isinstance(value, str) else value
+
+
+def _clean(text: str) -> str:
+    """`text` without what looks like a secret: an address may hold a password, a mistyped word a key."""
+    runtime_package.reachable()
+    from live_memory.text.secrets import redact
+
+    return redact(text)
 
 
 def _warn_of_what_wins(place: paths.Place, configuration: Configuration, names: list[str]) -> None:

@@ -14,7 +14,7 @@ from live_memory.clock import Clock, SystemClock
 from live_memory.errors import ConfigError
 from live_memory.llm.base import BadKey, Model
 from live_memory.llm.catalog import has_model
-from live_memory.llm.providers import ANTHROPIC, OPENAI, PROVIDERS, Provider, is_loopback, provider_at
+from live_memory.llm.providers import ANTHROPIC, OPENAI, PROVIDERS, Provider, is_loopback, provider_at, shown_address
 from live_memory.llm.scripted import ScriptedModel
 from live_memory.llm.subscription import TOKEN_PREFIX, Subscription, read_subscription
 from live_memory.settings import Configuration
@@ -61,7 +61,9 @@ def choose(configuration: Configuration, *, now_s: float) -> Choice:
     """The provider for this configuration; ConfigError when the settings name one that cannot be reached as set."""
     settings = configuration.settings
     if settings.base_url and not settings.base_url.startswith(("http://", "https://")):
-        raise ConfigError(f"The setting base_url cannot be {settings.base_url!r}: it starts with http:// or https://.")
+        raise ConfigError(
+            f"The setting base_url cannot be {shown_address(settings.base_url)!r}: it starts with http:// or https://."
+        )
     match settings.provider or _implied_kind(configuration):
         case "passages":
             return Choice("passages", "the setting provider is passages")
@@ -119,7 +121,9 @@ def _set_anthropic(configuration: Configuration, now_s: float) -> Choice:
 def _set_openai(configuration: Configuration) -> Choice:
     settings = configuration.settings
     if settings.base_url:
-        provider = provider_at(settings.base_url) or replace(OPENAI, name=CUSTOM, title=settings.base_url)
+        provider = provider_at(settings.base_url) or replace(
+            OPENAI, name=CUSTOM, title=shown_address(settings.base_url)
+        )
     elif settings.api_key:
         provider = OPENAI
     else:
@@ -135,7 +139,9 @@ def _set_openai(configuration: Configuration) -> Choice:
             "set api_key=…`; a server without keys needs base_url."
         )
     if not settings.model and base_url != provider.base_url:
-        raise ConfigError(f"base_url={base_url} needs a model's name too: run `live-memory config set model=…`.")
+        raise ConfigError(
+            f"base_url={shown_address(base_url)} needs a model's name too: run `live-memory config set model=…`."
+        )
     why = f"the settings name {provider.title}, {_key_words(credential)}"
     return _choice(provider, credential, base_url, settings.model, why)
 

@@ -14,6 +14,8 @@ from http import HTTPStatus
 from live_memory.errors import ModelError
 from live_memory.llm.base import BadKey, BadReply, BadRequest, PromptTooLong, Unavailable, UnknownModel
 from live_memory.llm.choice import Choice
+from live_memory.llm.providers import shown_address
+from live_memory.text.secrets import redact
 
 MAX_QUOTED_CHARS = 300
 KEY_SHAPE = re.compile(r"\b(?:(?:sk|gsk|xai|csk)[-_]|AIza)[-_A-Za-z0-9*.…]{6,}")
@@ -105,7 +107,7 @@ def _about_the_request(refusal: Refusal, choice: Choice) -> UnknownModel | BadRe
             "`live-memory config set model=…`."
         )
     if is_missing:
-        return BadRequest(f"{choice.base_url} has no such endpoint (404); check the setting base_url.")
+        return BadRequest(f"{shown_address(choice.base_url)} has no such endpoint (404); check the setting base_url.")
     return BadRequest(f"{_host(choice)} rejected the request{quoted(refusal.message, choice)}")
 
 
@@ -134,7 +136,7 @@ def out_of_time(choice: Choice, timeout_s: float) -> Unavailable:
 def nonsense(choice: Choice) -> BadReply:
     """The reply was not what the protocol says."""
     return BadReply(
-        f"{choice.base_url} sent a reply that makes no sense; check that the setting base_url names a server that "
+        f"{shown_address(choice.base_url)} sent a reply that makes no sense; check that the setting base_url names a server that "
         f"speaks {'the Messages protocol' if choice.kind == 'anthropic' else 'OpenAI’s /chat/completions'}."
     )
 
@@ -144,7 +146,7 @@ def quoted(message: str, choice: Choice) -> str:
     text = " ".join(message.split())
     if choice.api_key:
         text = text.replace(choice.api_key, "(key)")
-    text = KEY_SHAPE.sub("(key)", text)
+    text = redact(KEY_SHAPE.sub("(key)", text))
     return f": {text[:MAX_QUOTED_CHARS].rstrip('.')}." if text else "."
 
 
@@ -189,7 +191,7 @@ def _key(choice: Choice) -> str:
 
 
 def _host(choice: Choice) -> str:
-    return choice.base_url.partition("://")[2].partition("/")[0] or choice.provider
+    return shown_address(choice.base_url).partition("://")[2].partition("/")[0] or choice.provider
 
 
 def _limit_in(message: str) -> int | None:

@@ -5,10 +5,18 @@ All but Anthropic speak OpenAI's /chat/completions. Prices and sizes are in mode
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
+
+_USER = re.compile(r"(?<=://)[^/?#]*@")
+
+
+def shown_address(url: str) -> str:
+    """The address as it may be told: without a name and password in it."""
+    return _USER.sub("", url)
 
 
 @dataclass(frozen=True, slots=True)

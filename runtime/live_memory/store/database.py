@@ -133,6 +133,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is forgotten leaves the file too
         migrate(connection)
         connection.execute("SELECT count(*) FROM windows").fetchone()
     except BaseException:
