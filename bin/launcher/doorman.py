@@ -28,6 +28,7 @@ from live_memory.__main__ import log_to_file
 from live_memory.clock import SystemClock
 from live_memory.errors import LiveMemoryError
 from live_memory.server.state import Phase, ServerState
+from live_memory.text.secrets import redact
 
 QUIET_LIMIT_S = 10.0  # how long answers in flight may take to finish
 CLOSE_GRACE_S = 1.0
@@ -56,14 +57,18 @@ class _Doorman:
         log_to_file(Path(place.data_dir), self._configuration.settings)
         self._leash = Leash()
         now_s = self._clock.monotonic_s()
+        data_dir = Path(place.data_dir)
+        assembly = wiring.assemble(data_dir, self._configuration, clock=self._clock, model_absence=NO_MODEL)
         self._state = ServerState(
             version=paths.plugin_version(),
             token=_client.read_token(place.data_dir),
-            data_dir=Path(place.data_dir),
+            data_dir=data_dir,
             port=place.port,
             clock=self._clock,
             started_s=now_s,
-            desk=wiring.assemble(Path(place.data_dir), self._configuration, clock=self._clock, model_absence=NO_MODEL),
+            desk=assembly.desk,
+            library=assembly.library,
+            capture=assembly.capture,
             phase=Phase("installing", step="starting"),
             shutdown=asyncio.Event(),
             last_request_s=now_s,
@@ -75,11 +80,14 @@ class _Doorman:
         _on_end_signals(self._state.drain)
         server = PlainServer(self._state)
         await server.start(listener)
+        self._state.capture.start()
         try:
             await self._install_until_whole()
             await server.wait_until_quiet(QUIET_LIMIT_S)
         finally:
             await server.close(CLOSE_GRACE_S)
+            await self._state.capture.close()
+            await self._state.library.close()
             await self._state.desk.close(CLOSE_GRACE_S)
         return "stopped" if self._state.shutdown.is_set() else "whole"
 
@@ -113,7 +121,7 @@ class _Doorman:
         try:
             await building
         except (InstallFailed, LaunchError, OSError) as error:
-            return str(error)
+            return redact(str(error))  # an index's address may hold a password
         return None
 
     def _show_step(self, step: str) -> None:

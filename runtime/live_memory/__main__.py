@@ -21,6 +21,7 @@ if not __package__:
 
 from live_memory import __version__, settings
 from live_memory.errors import LiveMemoryError, StoreError
+from live_memory.text.secrets import redact
 
 LOOPBACK = "127.0.0.1"
 TOKEN_FILE = "token"  # noqa: S105  # a file's name
@@ -65,6 +66,13 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+class _CleanFormatter(logging.Formatter):
+    """Lines and traces without secrets: paths, addresses and other packages' words may hold some."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
 def log_to_file(data_dir: Path, values: settings.Settings) -> None:
     """Send our own log lines, and other packages' warnings, to the rotating file."""
     path = data_dir / LOG_FILE
@@ -77,7 +85,7 @@ def log_to_file(data_dir: Path, values: settings.Settings) -> None:
         raise StoreError(
             f"The log {path} cannot be written ({error.strerror}); make the data folder writable."
         ) from error
-    handler.setFormatter(logging.Formatter(LOG_FORMAT))
+    handler.setFormatter(_CleanFormatter(LOG_FORMAT))
     # Other packages log requests and contents at lower levels.
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logger.setLevel(values.log_level.upper())
@@ -110,6 +118,7 @@ def _serve(arguments: argparse.Namespace, configuration: settings.Configuration)
     started_s = clock.monotonic_s()
 
     async def run() -> None:
+        assembly = assemble(arguments.data_dir, configuration, clock=clock)
         state = ServerState(
             version=__version__,
             token=_token(arguments.data_dir),
@@ -117,7 +126,9 @@ def _serve(arguments: argparse.Namespace, configuration: settings.Configuration)
             port=listener.getsockname()[1],
             clock=clock,
             started_s=started_s,
-            desk=assemble(arguments.data_dir, configuration, clock=clock),
+            desk=assembly.desk,
+            library=assembly.library,
+            capture=assembly.capture,
             phase=Phase("ok"),
             shutdown=asyncio.Event(),
             last_request_s=started_s,

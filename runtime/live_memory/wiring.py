@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from live_memory import settings
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
+from live_memory.agent.note_search import NoteSight
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock
-from live_memory.explore import held_files
+from live_memory.explore import held_files, repo_identity
 from live_memory.explore.jail import read_text
 from live_memory.explore.passages import find_passages, render_passages
 from live_memory.explore.spelling import ignores_case
@@ -18,26 +21,72 @@ from live_memory.explore.toolbox import TOOL_SPECS, run_tool
 from live_memory.explore.tree import directory_tree
 from live_memory.explore.walk import is_ignored
 from live_memory.llm.choice import Choice, choose, connect
-from live_memory.settings import Configuration
+from live_memory.memory.capture.distiller import Bench
+from live_memory.memory.capture.keeping import Keeping
+from live_memory.memory.capture.runner import Capture
+from live_memory.memory.library import Library, Shelf
+from live_memory.memory.notebook import Notebook
+from live_memory.memory.place import Identities, Places
+from live_memory.memory.provenance import Provenance
+from live_memory.memory.recall import Recall
+from live_memory.memory.search import Search
+from live_memory.settings import Configuration, Settings
+from live_memory.store.note_store import NoteStore
 from live_memory.store.sqlite import SqliteStore
 from live_memory.text.redaction import Redaction
 
 DATABASE_FILE = "live-memory.db"
 
 
+class Assembly(NamedTuple):
+    """What a server serves, all of it over one database."""
+
+    desk: QuestionDesk
+    library: Library
+    capture: Capture
+
+
 def assemble(
     data_dir: Path, configuration: Configuration, *, clock: Clock, model_absence: str | None = None
-) -> QuestionDesk:
-    """The desk over the database in `data_dir`; `model_absence` says why no model can be used at all, where that is so.
+) -> Assembly:
+    """All that is kept in the database in `data_dir`; `model_absence` says why no model can be used at all, where that is so.
 
     StoreError when the database cannot be used.
     """
-    return QuestionDesk(
+    store, threads = SqliteStore(data_dir / DATABASE_FILE), Threads()
+
+    async def find_notes(root: Path, question: str, limit: int) -> Sequence[NoteSight]:
+        return await library.bearing_on(root, question, limit)
+
+    desk = QuestionDesk(
         configuration,
         lambda: settings.load(data_dir),
         Models(_chosen, connect, model_absence),
-        SqliteStore(data_dir / DATABASE_FILE),
-        Equipment(explorers(), Threads(), clock, tree_files()),
+        store,
+        Equipment(explorers(), threads, clock, tree_files(), find_notes),
+    )
+    notes = store.note_store
+    library = library_over(notes, desk.root, lambda: desk.settings, threads, clock)
+    keeping = Keeping(library.notebook, notes, clock)
+    bench = Bench(store.transcripts, keeping, desk.background, threads, clock)
+    return Assembly(desk, library, Capture(bench, library.places))
+
+
+def library_over(
+    notes: NoteStore,
+    locate: Callable[[str], Awaitable[Path]],
+    in_force: Callable[[], Settings],
+    threads: Threads,
+    clock: Clock,
+) -> Library:
+    """The library over a store; `locate` gives the root of a folder, `in_force` the settings."""
+    provenance = Provenance(threads, _looked_at, held_files.is_gone)
+    return Library(
+        Places(locate, Identities(repo_identity.repo_id, repo_identity.bears), threads, notes, clock),
+        Notebook(notes, clock, in_force, threads, _looked_at),
+        Search(notes, clock, in_force),
+        Recall(notes, provenance, clock, in_force),
+        Shelf(notes, in_force, clock, provenance.states),
     )
 
 

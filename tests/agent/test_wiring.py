@@ -46,7 +46,7 @@ def prefix_bytes(prompt: Prompt) -> str:
 
 async def test_with_nothing_configured_a_question_finds_its_place(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "repo")
-    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock())
+    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock()).desk
     answer = await desk.ask(Question("Where is the PORT that the server listens on?", str(root)))
     assert answer.text.startswith("No model answered, because the setting provider is passages.")
     assert any(c.path == "server.py" and c.state == "FRESH" for c in answer.citations)
@@ -57,7 +57,7 @@ async def test_passages_show_no_secret_and_no_secret_file(tmp_path: Path) -> Non
     root = make_tree(tmp_path / "repo")
     (root / "upload.py").write_text('def upload():\n    return client("ghp_aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2bC4")\n')
     (root / ".env").write_text("UPLOAD_PASSWORD=hunter2hunter2\n")
-    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock())
+    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock()).desk
     answer = await desk.ask(Question("Which upload password and client does upload use?", str(root)))
     assert "upload.py" in answer.text
     assert "ghp_" not in answer.text
@@ -69,7 +69,7 @@ async def test_the_reason_why_there_is_no_model_is_told_and_the_choice_is_kept(t
     root = make_tree(tmp_path / "repo")
     chosen = Configuration(Settings(provider="anthropic", api_key="k"), {}, {}, home=tmp_path / "home")
     absence = "the packages could not be installed"
-    desk = wiring.assemble(tmp_path, chosen, clock=SystemClock(), model_absence=absence)
+    desk = wiring.assemble(tmp_path, chosen, clock=SystemClock(), model_absence=absence).desk
     assert desk.needs_packages()
     answer = await desk.ask(Question("What does serve do?", str(root)))
     assert answer.text.startswith("No model answered, because the packages could not be installed.")
@@ -78,7 +78,7 @@ async def test_the_reason_why_there_is_no_model_is_told_and_the_choice_is_kept(t
 
 async def test_settings_that_name_no_reachable_provider_leave_passages_and_say_what_to_do(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "repo")
-    desk = wiring.assemble(tmp_path, configuration(tmp_path, "openai"), clock=SystemClock())
+    desk = wiring.assemble(tmp_path, configuration(tmp_path, "openai"), clock=SystemClock()).desk
     answer = await desk.ask(Question("What does serve do?", str(root)))
     assert "provider=openai needs a key" in answer.text
     await desk.close(1)
@@ -137,7 +137,7 @@ async def test_after_a_restart_the_prefix_is_the_same_bytes_and_carries_the_earl
 
 async def test_the_desk_can_be_assembled_and_asked_in_another_thread_than_the_one_that_made_it(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "repo")
-    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock())
+    desk = wiring.assemble(tmp_path, configuration(tmp_path), clock=SystemClock()).desk
 
     def elsewhere() -> str:
         async def ask() -> str:

@@ -254,7 +254,7 @@ def test_the_most_used_notes_come_after_the_open_ones_and_before_the_new_ones(st
     newer = replace(WHY, id="newer", updated_at_s=6.0)
     filled(store, WHY, newer, once, often, PORT, replace(PORT, id="elsewhere", scope=OTHER))
     assert ids(store.most_used(SCOPES, Sieve(), 9)) == [PORT.id, "often", "once", "newer", WHY.id]
-    assert ids(store.most_used(SCOPES, Sieve(statuses=("",)), 2)) == ["often", "once"]
+    assert ids(store.most_used(SCOPES, Sieve(statuses=[""]), 2)) == ["often", "once"]
 
 
 def test_notes_are_tallied_by_kind_status_and_age(store: NoteStore) -> None:

@@ -125,7 +125,7 @@ async def line(request: pytest.FixtureRequest, server: ProviderServer, tmp_path:
         force_explore_when_cold=False,
     )
     configuration = Configuration(settings, {}, {}, home=tmp_path / "home")
-    desk = wiring.assemble(tmp_path, configuration, clock=SystemClock())
+    desk = wiring.assemble(tmp_path, configuration, clock=SystemClock()).desk
     yield Line(kind, server, desk, make_tree(tmp_path / "repo"))
     await desk.close(1.0)
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from live_memory import wiring
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk, ignore_progress
+from live_memory.agent.explorers import Threads
 from live_memory.clock import Clock, ManualClock
+from live_memory.errors import QuestionError
 from live_memory.llm.base import Usage
+from live_memory.memory.capture.reports import SessionReport
+from live_memory.memory.capture.runner import Capture
+from live_memory.memory.library import Library
 from live_memory.server.http import Request
 from live_memory.server.state import Phase, ServerState
 from live_memory.settings import Configuration, Settings
+from live_memory.store.in_memory import InMemoryStore
 
 TOKEN = "t" * 43
 PORT = 7799
@@ -34,6 +42,10 @@ class HandDesk(QuestionDesk):
         self.is_model = False
         self.working: set[asyncio.Task[object]] = set()
         self.is_closed = False
+        self.clients = 0
+
+    def note_client(self) -> None:
+        self.clients += 1
 
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
         self.asked.append(question)
@@ -65,6 +77,9 @@ class HandDesk(QuestionDesk):
     async def reset(self, cwd: str) -> None:
         self.calls.append(("reset", cwd))
 
+    async def concern(self, cwd: str) -> str:
+        return "Redaction is OFF." if cwd == "/open" else ""
+
     async def watched_paths(self, cwd: str) -> tuple[str, ...]:
         return (f"{cwd}/a.py",)
 
@@ -84,6 +99,44 @@ class HandDesk(QuestionDesk):
         self.is_closed = True
 
 
+class HandCapture(Capture):
+    """Keeps the reports, and shows what it is told to."""
+
+    def __init__(self) -> None:
+        self.reports: list[SessionReport] = []
+        self.listed: tuple[Mapping[str, object], ...] = ()
+        self.asked: list[tuple[str, str]] = []
+        self.is_running = False
+
+    async def report(self, report: SessionReport) -> None:
+        self.reports.append(report)
+
+    def start(self) -> None:
+        self.is_running = True
+
+    async def close(self) -> None:
+        self.is_running = False
+
+    async def sessions(self, cwd: str, session_id: str = "") -> tuple[Mapping[str, object], ...]:
+        self.asked.append((cwd, session_id))
+        return self.listed
+
+    def figures(self) -> dict[str, object]:
+        return {"captured": 0}
+
+
+def library_of(clock: Clock, **settings: Any) -> Library:
+    """A library that is forgotten with the test; its workspaces are the folders themselves."""
+
+    async def locate(cwd: str) -> Path:
+        if not Path(cwd).is_absolute():
+            raise QuestionError("bad-cwd", f"cwd must be an absolute path, and {cwd!r} is relative.")
+        return Path(cwd)
+
+    in_force = Settings(**settings)
+    return wiring.library_over(InMemoryStore().note_store, locate, lambda: in_force, Threads(1), clock)
+
+
 def state_of(
     desk: QuestionDesk, *, phase: Phase | None = None, clock: Clock | None = None, port: int = PORT
 ) -> ServerState:
@@ -98,6 +151,8 @@ def state_of(
         clock=clock,
         started_s=started_s,
         desk=desk,
+        library=library_of(clock),
+        capture=HandCapture(),
         phase=phase or Phase("ok"),
         shutdown=asyncio.Event(),
         last_request_s=started_s,

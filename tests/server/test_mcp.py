@@ -17,8 +17,8 @@ from server.live import AUTHORIZATION, PATIENCE_S, LiveServer, live_server
 
 from live_memory.agent.answers import Question
 from live_memory.errors import QuestionError
-from live_memory.server.mcp import TOOL
-from live_memory.server.tool import INSTRUCTIONS, TOOL_DESCRIPTION, TOOL_NAME
+from live_memory.server.note_tools import NOTE_TOOLS
+from live_memory.server.tool import ASK, INSTRUCTIONS, TOOL_DESCRIPTION, TOOL_NAME
 
 ERAS = ["2026-07-28", "legacy"]
 ARGUMENTS = {"question": "where is main?", "cwd": "/repo"}
@@ -41,13 +41,14 @@ def text_of(result: object) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_of_either_era_finds_the_one_tool_and_asks(era: str) -> None:
+async def test_a_client_of_either_era_finds_the_tools_and_asks(era: str) -> None:
     desk = HandDesk()
     async with live_server(desk) as server, mcp_client(server.port, era) as client:
         assert (client.protocol_version == "2026-07-28") == (era != "legacy")
         assert client.instructions == INSTRUCTIONS
-        [tool] = (await client.list_tools()).tools
+        tool, *others = (await client.list_tools()).tools
         assert tool.name == TOOL_NAME
+        assert [other.name for other in others] == [definition.name for definition in NOTE_TOOLS]
         assert tool.input_schema["required"] == ["question"]
         result = await client.call_tool(TOOL_NAME, {**ARGUMENTS, "max_answer_tokens": 300})
         text = text_of(result)
@@ -63,20 +64,18 @@ async def test_an_answer_is_prose_and_nothing_else(era: str) -> None:
         assert isinstance(result, CallToolResult)
         assert result.structured_content is None
         assert [content.type for content in result.content] == ["text"]
-        [tool] = (await client.list_tools()).tools
-        assert tool.output_schema is None
+        assert not any(tool.output_schema for tool in (await client.list_tools()).tools)
 
 
-@pytest.mark.parametrize("text", [INSTRUCTIONS, TOOL_DESCRIPTION])
+@pytest.mark.parametrize("text", [INSTRUCTIONS, TOOL_DESCRIPTION, *(tool.description for tool in NOTE_TOOLS)])
 def test_what_the_model_is_told_fits_where_clients_cut(text: str) -> None:
     assert len(text) < SHORTEST_CUT_CHARS
     assert text.isascii()
 
 
 def test_the_tool_says_that_it_only_reads() -> None:
-    assert TOOL.annotations is not None
-    assert TOOL.annotations.read_only_hint is True
-    assert TOOL.annotations.destructive_hint is False
+    assert ASK.annotations["readOnlyHint"] is True
+    assert ASK.annotations["destructiveHint"] is False
 
 
 @pytest.mark.parametrize("era", ERAS)

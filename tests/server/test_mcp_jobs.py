@@ -13,7 +13,10 @@ from server.live import LiveServer, live_server
 from server.test_mcp import ARGUMENTS, ERAS, mcp_client, text_of
 
 from live_memory.server import mcp
-from live_memory.server.tool import RESULT_NAME, SUBMIT_NAME, TOOL_NAME
+from live_memory.server.plain_mcp import TOOLS
+from live_memory.server.tool import RESULT_NAME, SUBMIT_NAME
+
+ALWAYS = [tool.name for tool in TOOLS]
 
 
 @asynccontextmanager
@@ -33,7 +36,7 @@ async def test_a_question_is_taken_at_once_and_its_answer_fetched_later(
     desk = HandDesk()
     desk.gate.clear()
     async with offering(desk, era) as (_, client):
-        assert [tool.name for tool in (await client.list_tools()).tools] == [TOOL_NAME, SUBMIT_NAME, RESULT_NAME]
+        assert [tool.name for tool in (await client.list_tools()).tools] == [*ALWAYS, SUBMIT_NAME, RESULT_NAME]
         submitted = text_of(await client.call_tool(SUBMIT_NAME, ARGUMENTS))
         job = {"job_id": submitted.partition("job_id=")[2].partition(":")[0]}
         assert text_of(await client.call_tool(RESULT_NAME, job)).startswith("[running] ")
@@ -49,7 +52,7 @@ async def test_a_question_is_taken_at_once_and_its_answer_fetched_later(
 @pytest.mark.parametrize("era", ERAS)
 async def test_they_are_not_there_unless_the_setting_offers_them(era: str) -> None:
     async with live_server(HandDesk()) as server, mcp_client(server.port, era) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == [TOOL_NAME]
+        assert [tool.name for tool in (await client.list_tools()).tools] == ALWAYS
         with pytest.raises(MCPError, match=SUBMIT_NAME):
             await client.call_tool(SUBMIT_NAME, ARGUMENTS)
 

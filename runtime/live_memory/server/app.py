@@ -53,6 +53,7 @@ async def serve(state: ServerState, listener: socket.socket) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_run_mcp(state, mcp, served))
             serving = tasks.create_task(server.serve(sockets=[listener]))
+            state.capture.start()
             await _until_told_to_end(state)
             await _drain(state)
             server.should_exit = True
@@ -114,6 +115,8 @@ async def _drain(state: ServerState) -> None:
     """Let answers in flight finish, and save. New questions have been refused since the phase says so."""
     try:
         async with asyncio.timeout(DRAIN_S + SAVE_S):
+            await state.capture.close()
+            await state.library.close()
             await state.desk.close(DRAIN_S)
     except TimeoutError:
         logger.warning("gave up saving timeout_s=%d", DRAIN_S + SAVE_S)

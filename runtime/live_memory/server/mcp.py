@@ -1,4 +1,4 @@
-"""The MCP endpoint: one tool (three with `async_tools`), answered in prose, over the SDK's stateless streamable HTTP.
+"""The MCP endpoint: the tools, answered in prose, over the SDK's stateless streamable HTTP.
 
 It keeps no session. The session id that a handshake client gets is a name the client carries, so that its
 `notifications/cancelled` finds the call it means; the server accepts any, also one it gave out before a restart.
@@ -25,25 +25,14 @@ from mcp.types.jsonrpc import INVALID_PARAMS
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.jobs import Jobs
 from live_memory.errors import QuestionError
-from live_memory.server import bodies
+from live_memory.server import bodies, note_calls
 from live_memory.server.asgi import Message, Receive, Scope, Send
+from live_memory.server.definition import ToolDefinition
+from live_memory.server.note_tools import NOTE_TOOL_NAMES, NOTE_TOOLS
+from live_memory.server.plain_mcp import unknown_tool
 from live_memory.server.routes import DRAINING, MCP_PATH, explain
 from live_memory.server.state import ServerState
-from live_memory.server.tool import (
-    INPUT_SCHEMA,
-    INSTRUCTIONS,
-    RESULT_DESCRIPTION,
-    RESULT_NAME,
-    RESULT_SCHEMA,
-    RESULT_TITLE,
-    SUBMIT_DESCRIPTION,
-    SUBMIT_NAME,
-    SUBMIT_TITLE,
-    TOOL_ANNOTATIONS,
-    TOOL_DESCRIPTION,
-    TOOL_NAME,
-    TOOL_TITLE,
-)
+from live_memory.server.tool import ASK, INSTRUCTIONS, JOB_TOOLS, RESULT_NAME, SUBMIT_NAME, TOOL_NAME
 
 PROGRESS_INTERVAL_S = 3.0
 SESSION_HEADER = "mcp-session-id"
@@ -91,7 +80,8 @@ class Endpoint:
     async def _list_tools(
         self, _context: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[TOOL, *(JOB_TOOLS if self._state.settings.async_tools else ())])
+        offered = (ASK, *NOTE_TOOLS, *(JOB_TOOLS if self._state.settings.async_tools else ()))
+        return types.ListToolsResult(tools=[_tool(each) for each in offered])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -101,6 +91,8 @@ class Endpoint:
         try:
             if params.name == TOOL_NAME:
                 return _prose((await self._answer(context, bodies.question(fields))).with_trailer())
+            if params.name in NOTE_TOOL_NAMES:
+                return _prose(await note_calls.result(self._state, params.name, fields))
             if params.name == SUBMIT_NAME and offers_jobs:
                 return _prose(self._submitted(fields))
             if params.name == RESULT_NAME and offers_jobs:
@@ -110,7 +102,7 @@ class Endpoint:
         except Exception as error:
             _, _, sentence = explain(MCP_PATH, error)
             return _failure(sentence)
-        raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}. Ask with {TOOL_NAME}.")
+        raise MCPError(INVALID_PARAMS, unknown_tool(params.name))
 
     def _submitted(self, fields: Mapping[str, object]) -> str:
         if self._state.phase.status == "draining":
@@ -157,23 +149,8 @@ class Endpoint:
             work.cancel()
 
 
-def _tool(name: str, title: str, description: str, schema: Mapping[str, object]) -> types.Tool:
-    """A tool that only reads."""
-    words = {**TOOL_ANNOTATIONS, "title": title, "idempotentHint": name == TOOL_NAME}
-    return types.Tool(
-        name=name,
-        title=title,
-        description=description,
-        input_schema=dict(schema),
-        annotations=types.ToolAnnotations.model_validate(words),
-    )
-
-
-TOOL = _tool(TOOL_NAME, TOOL_TITLE, TOOL_DESCRIPTION, INPUT_SCHEMA)
-JOB_TOOLS = (
-    _tool(SUBMIT_NAME, SUBMIT_TITLE, SUBMIT_DESCRIPTION, INPUT_SCHEMA),
-    _tool(RESULT_NAME, RESULT_TITLE, RESULT_DESCRIPTION, RESULT_SCHEMA),
-)
+def _tool(definition: ToolDefinition) -> types.Tool:
+    return types.Tool.model_validate(definition.to_json())
 
 
 async def _report_until_done(

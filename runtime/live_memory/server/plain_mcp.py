@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from live_memory.server.http import Response, json_response
-from live_memory.server.tool import (
-    INPUT_SCHEMA,
-    INSTRUCTIONS,
-    TOOL_ANNOTATIONS,
-    TOOL_DESCRIPTION,
-    TOOL_NAME,
-    TOOL_TITLE,
-)
+from live_memory.server.note_tools import NOTE_TOOLS
+from live_memory.server.tool import ASK, INSTRUCTIONS, TOOL_NAME
 
 CALL_TOOL = "tools/call"
 SESSION_HEADER = "mcp-session-id"
@@ -37,13 +31,8 @@ METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0
 INVALID_PARAMS = -32602
 UNSUPPORTED_VERSION = -32022  # MCP 2026-07-28
 
-TOOL: Mapping[str, object] = {
-    "name": TOOL_NAME,
-    "title": TOOL_TITLE,
-    "description": TOOL_DESCRIPTION,
-    "inputSchema": INPUT_SCHEMA,
-    "annotations": TOOL_ANNOTATIONS,
-}
+TOOLS = (ASK, *NOTE_TOOLS)
+TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 CAPABILITIES: Mapping[str, object] = {"tools": {"listChanged": False}}
 CACHING: Mapping[str, object] = {"cacheScope": "private", "ttlMs": 0}
 
@@ -58,10 +47,14 @@ class Message:
     modern_version: str
 
     @property
-    def arguments(self) -> Mapping[str, object] | None:
-        """What our tool is called with; None when another one is meant."""
-        if self.params.get("name") != TOOL_NAME:
-            return None
+    def tool(self) -> str:
+        """Which of our tools is called; empty when none of them is."""
+        name = self.params.get("name")
+        return name if self.method == CALL_TOOL and isinstance(name, str) and name in TOOL_NAMES else ""
+
+    @property
+    def arguments(self) -> Mapping[str, object]:
+        """What a tool is called with."""
         arguments = self.params.get("arguments")
         return arguments if isinstance(arguments, dict) else {}
 
@@ -78,16 +71,14 @@ def message_of(fields: Mapping[str, object]) -> Message:
 
 
 def reply(message: Message, server_version: str) -> Response:
-    """The reply to everything but a call of our tool."""
+    """The reply to everything but a call of one of our tools."""
     if message.id is None:
         return Response(202, b"")
     if message.modern_version and message.modern_version not in MODERN_VERSIONS:
         about = {"supported": list(MODERN_VERSIONS), "requested": message.modern_version}
         return _error(message, UNSUPPORTED_VERSION, "Unsupported protocol version", about, status=400)
     if message.method == CALL_TOOL:
-        return _error(
-            message, INVALID_PARAMS, f"Unknown tool: {message.params.get('name')}. The only one is {TOOL_NAME}."
-        )
+        return _error(message, INVALID_PARAMS, unknown_tool(message.params.get("name")))
     known = {"server/discover": _discovery} if message.modern_version else {"initialize": _handshake, "ping": _pong}
     describe = {**known, "tools/list": _tools}.get(message.method)
     if describe is None:
@@ -97,8 +88,13 @@ def reply(message: Message, server_version: str) -> Response:
     return _result(message, describe(message, server_version), server_version, headers)
 
 
+def unknown_tool(name: object) -> str:
+    """The refusal of a tool that there is not."""
+    return f"Unknown tool: {name}. Ask with {TOOL_NAME}."
+
+
 def tool_result(message: Message, text: str, kind: Literal["answer", "error"], server_version: str) -> Response:
-    """The reply to a call of our tool."""
+    """The reply to a call of one of our tools."""
     content = [{"type": "text", "text": text}]
     return _result(message, {"content": content, "isError": kind == "error"}, server_version, {})
 
@@ -119,7 +115,7 @@ def _discovery(message: Message, server_version: str) -> Mapping[str, object]:
 
 
 def _tools(message: Message, server_version: str) -> Mapping[str, object]:
-    return {"tools": [TOOL], **(CACHING if message.modern_version else {})}
+    return {"tools": [tool.to_json() for tool in TOOLS], **(CACHING if message.modern_version else {})}
 
 
 def _pong(message: Message, server_version: str) -> Mapping[str, object]:

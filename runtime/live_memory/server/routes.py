@@ -12,10 +12,13 @@ import os
 from contextlib import nullcontext
 
 from live_memory.errors import ConfigError, ModelError, QuestionError, StoreError
-from live_memory.server import auth, bodies, plain_mcp
+from live_memory.server import auth, bodies, fields, note_calls, plain_mcp, session_routes
 from live_memory.server.http import Request, Response, error_response, json_response
+from live_memory.server.note_routes import NOTE_ROUTES
 from live_memory.server.route import Route, Routes
 from live_memory.server.state import ServerState
+from live_memory.server.tool import TOOL_NAME
+from live_memory.text.secrets import redact
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +60,13 @@ async def ask(state: ServerState, request: Request) -> Response:
 
 
 async def stats(state: ServerState, request: Request) -> Response:
-    """What the window of a repository holds, and what it cost; of all together when no `cwd` is named."""
-    return json_response(state.desk.stats(request.query.get("cwd", "")))
+    """What the window of a repository holds, what it cost, and how many notes there are; of all together when no `cwd` is
+    named. `notes=off` leaves those out, for who asks at every redraw."""
+    cwd = request.query.get("cwd", "")
+    figures = state.desk.stats(cwd)
+    if fields.flag({"notes": request.query.get("notes", "on")}, "notes"):
+        figures = {**figures, "notes": await state.library.figures(cwd)}
+    return json_response({**figures, "capture": state.capture.figures()})
 
 
 async def notify(state: ServerState, request: Request) -> Response:
@@ -68,8 +76,10 @@ async def notify(state: ServerState, request: Request) -> Response:
 
 
 async def watch(state: ServerState, request: Request) -> Response:
-    """The files that a session in `cwd` should watch."""
-    return json_response({"paths": await state.desk.watched_paths(request.query.get("cwd", ""))})
+    """The files that a session in `cwd` should watch, and what its user has to know of the workspace, if anything."""
+    cwd = request.query.get("cwd", "")
+    paths, concern = await state.desk.watched_paths(cwd), await state.desk.concern(cwd)
+    return json_response({"paths": paths} | ({"concern": concern} if concern else {}))
 
 
 async def clear(state: ServerState, request: Request) -> Response:
@@ -101,15 +111,19 @@ async def shutdown(state: ServerState, request: Request) -> Response:
 async def mcp(state: ServerState, request: Request) -> Response:
     """MCP as far as it goes without its SDK; a whole runtime answers before this table is asked."""
     message = plain_mcp.message_of(bodies.json_object(request.body))
-    if message.method != plain_mcp.CALL_TOOL or message.arguments is None:
+    if not message.tool:
         return plain_mcp.reply(message, state.version)
-    if state.phase.status == "installing" and state.desk.needs_packages():
+    is_question = message.tool == TOOL_NAME
+    if is_question and state.phase.status == "installing" and state.desk.needs_packages():
         return installing(state)
     try:
-        answer = await state.desk.ask(bodies.question(message.arguments))
+        if is_question:
+            text = (await state.desk.ask(bodies.question(message.arguments))).with_trailer()
+        else:
+            text = await note_calls.result(state, message.tool, message.arguments)
     except Exception as error:
         return plain_mcp.tool_result(message, explain(MCP_PATH, error)[2], "error", state.version)
-    return plain_mcp.tool_result(message, answer.with_trailer(), "answer", state.version)
+    return plain_mcp.tool_result(message, text, "answer", state.version)
 
 
 ROUTES: Routes = {
@@ -123,6 +137,8 @@ ROUTES: Routes = {
     ("POST", "/reset"): Route(reset, "desk"),
     ("POST", "/reload"): Route(reload, "nothing"),
     ("POST", "/shutdown"): Route(shutdown, "nothing"),
+    **NOTE_ROUTES,
+    **session_routes.ROUTES,
 }
 
 
@@ -181,13 +197,13 @@ def explain(path: str, error: Exception) -> tuple[int, str, str]:
     """Status, code and sentence for `error`: its own where somebody can act on it, else one line and a trace in the log."""
     match error:
         case QuestionError():
-            return error.status, error.code, str(error)
+            return error.status, error.code, redact(str(error))
         case ConfigError():
-            return 400, "bad-setting", str(error)
+            return 400, "bad-setting", redact(str(error))
         case StoreError():
-            return 500, "store", str(error)
+            return 500, "store", redact(str(error))
         case ModelError():
-            return 502, "model", str(error)
+            return 502, "model", redact(str(error))
     logger.error("request failed path=%s", path, exc_info=error)
     return 500, "internal", "This went wrong in the server; `live-memory logs` shows where."
 

@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 
 from live_memory.agent.desk import QuestionDesk
 from live_memory.clock import Clock
+from live_memory.memory.capture.runner import Capture
+from live_memory.memory.library import Library
 from live_memory.settings import Settings
 
 Status: TypeAlias = Literal["ok", "installing", "degraded", "draining"]
@@ -38,6 +40,8 @@ class ServerState:
     clock: Clock
     started_s: float
     desk: QuestionDesk
+    library: Library
+    capture: Capture
     phase: Phase
     shutdown: asyncio.Event
     last_request_s: float

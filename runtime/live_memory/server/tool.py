@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from live_memory.server.definition import ToolDefinition
+
 TOOL_NAME = "ask_live_memory"
 TOOL_TITLE = "Ask Live Memory"
-TOOL_ANNOTATIONS: Mapping[str, object] = {
-    "title": TOOL_TITLE,
+READS: Mapping[str, object] = {
     "readOnlyHint": True,
     "destructiveHint": False,
     "idempotentHint": True,
@@ -19,7 +20,11 @@ Live Memory is a memory of this user's code bases. A second model has read the r
 sessions, and reads what it does not know yet. Before you explore code by searching and reading files one by one, ask it with \
 ask_live_memory: where something is, how it works, what depends on it, why it is the way it is. Ask one full question in plain \
 words and name the identifiers you know. Its citations (path:line) were checked against the files: open them when you are about \
-to edit. It only reads, and writes nothing into the repository."""
+to edit. It only reads, and writes nothing into the repository.
+
+It also keeps notes that outlive the session: decisions and why, root causes, preferences, open work. memory_search and \
+memory_get find and fetch them, memory_save keeps one (when the user says to remember something, or something was decided or \
+found out), memory_toc lists them. Where these tools are not loaded, find them with the tool search."""
 
 TOOL_DESCRIPTION = """\
 Ask the memory of this code base a question in plain words: where something is, how it works, what calls it, why it is so. \
@@ -47,6 +52,8 @@ INPUT_SCHEMA: Mapping[str, object] = {
     "required": ["question"],
 }
 
+ASK = ToolDefinition(TOOL_NAME, TOOL_TITLE, TOOL_DESCRIPTION, INPUT_SCHEMA, READS)
+
 # Offered where the setting async_tools is on.
 SUBMIT_NAME = "ask_live_memory_submit"
 SUBMIT_TITLE = "Ask Live Memory, fetch later"
@@ -66,3 +73,9 @@ RESULT_SCHEMA: Mapping[str, object] = {
     "properties": {"job_id": {"type": "string", "description": "What ask_live_memory_submit returned."}},
     "required": ["job_id"],
 }
+
+FETCHES = {**READS, "idempotentHint": False}
+JOB_TOOLS = (
+    ToolDefinition(SUBMIT_NAME, SUBMIT_TITLE, SUBMIT_DESCRIPTION, INPUT_SCHEMA, FETCHES),
+    ToolDefinition(RESULT_NAME, RESULT_TITLE, RESULT_DESCRIPTION, RESULT_SCHEMA, FETCHES),
+)

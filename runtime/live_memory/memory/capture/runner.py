@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from live_memory.agent.background import NoModelNow
+from live_memory.agent.background import REFUSED, NoModelNow
 from live_memory.errors import StoreError
 from live_memory.memory import transcripts
 from live_memory.memory.capture.distiller import Bench, ClaimLost, Distiller
@@ -43,7 +43,7 @@ class Capture:
     async def report(self, report: SessionReport) -> None:
         """Keep what a hook tells of a session. QuestionError, StoreError."""
         place = await self._places.of(report.cwd)
-        settings = await self._bench.background.settings()
+        settings = self._bench.background.settings
         sighting = report.sighting(place, self._bench.clock.wall_s())
         if sighting is not None and settings.capture:
             self._bench.queue.see(sighting)
@@ -64,7 +64,7 @@ class Capture:
     async def look(self) -> int:
         """Distil all that is due now, and say how many transcripts that were."""
         count = 0
-        settings = await self._bench.background.settings()
+        settings = self._bench.background.settings
         if not settings.capture or not await self._has_client():
             return 0
         await self._find_grown()
@@ -87,6 +87,7 @@ class Capture:
         """What `/stats` shows of capture."""
         tally, done_at_s = self._bench.queue.totals()
         return {
+            "state": self._state(),
             "captured": tally.created,
             "merged": tally.merged,
             "disputed": tally.disputed,
@@ -106,6 +107,12 @@ class Capture:
                 async with asyncio.timeout(LOOK_S):
                     await self._wake.wait()
             self._wake.clear()
+
+    def _state(self) -> str:
+        if not self._bench.background.settings.capture:
+            return "off"
+        cause = self._bench.background.refusal()
+        return f"waits: {REFUSED[cause]}" if cause else "on"
 
     async def _has_client(self) -> bool:
         """While nobody is there, nothing is tried: the first who comes wakes the queue."""
