@@ -19,6 +19,7 @@ COMMANDS = {
     "state": ("launcher.commands.working_state:run", "get or set working state"),
     "log": ("launcher.commands.finding:run_log", "show how the notes changed"),
     "forget": ("launcher.commands.notes:run_forget", "drop notes, or take a change back"),
+    "session": ("launcher.commands.sessions:run", "list sessions and what was captured of them"),
     "stats": ("launcher.commands.window:run_stats", "show what the memory of a workspace holds and has cost"),
     "config": ("launcher.commands.config:run", "show, set or unset settings"),
     "reset": ("launcher.commands.window:run_reset", "forget a workspace's window and load it anew"),

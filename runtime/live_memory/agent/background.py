@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from live_memory.agent.seat import Models, ModelSeat, Scribe, scribe_named
@@ -36,25 +37,42 @@ class NoModelNow(Exception):
         self.cause = cause
 
 
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """The model's seat as it is, and as it is once it was looked for a model where there was none."""
+
+    in_force: Callable[[], ModelSeat]
+    current: Callable[[], Awaitable[ModelSeat]]
+
+
 class Background:
     """Lends the model in force. Whoever borrows it pays by `charge`."""
 
-    def __init__(self, seat: Callable[[], Awaitable[ModelSeat]], models: Models, spend: Spend, store: Store) -> None:
-        self._seat = seat
+    def __init__(self, seats: Seats, models: Models, spend: Spend, store: Store) -> None:
+        self._seats = seats
         self._models = models
         self._spend = spend
         self._store = store
 
-    async def settings(self) -> Settings:
+    @property
+    def settings(self) -> Settings:
         """The settings in force."""
-        return (await self._seat()).settings
+        return self._seats.in_force().settings
+
+    def refusal(self) -> NotNow | None:
+        """Why the model in force may not be asked now, as far as is known without looking for another."""
+        try:
+            self._require(self._seats.in_force())
+        except NoModelNow as error:
+            return error.cause
+        return None
 
     @asynccontextmanager
     async def lent(self, name: str = "") -> AsyncIterator[Scribe]:
         """The model of that name at the provider in force, else the one that writes summaries; it stays open until given
         back. NoModelNow."""
-        seat = await self._seat()
-        self.require(seat)
+        seat = await self._seats.current()
+        self._require(seat)
         try:
             scribe = scribe_named(name, self._models, seat)
         except ConfigError as error:
@@ -65,7 +83,7 @@ class Background:
         finally:
             seat.users -= 1
 
-    def require(self, seat: ModelSeat) -> None:
+    def _require(self, seat: ModelSeat) -> None:
         """NoModelNow where the model of `seat` may not be asked."""
         if seat.model is None:
             raise NoModelNow("no-model")
@@ -78,7 +96,7 @@ class Background:
 
     async def check(self) -> None:
         """NoModelNow where a model may not be asked now."""
-        self.require(await self._seat())
+        self._require(await self._seats.current())
 
     def charge(self, root: str, purpose: Purpose, account: Account, clock: Clock) -> None:
         """Enter what requests took."""

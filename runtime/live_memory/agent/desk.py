@@ -13,7 +13,7 @@ from live_memory.agent import wording
 from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.ahead import AheadOfQuestions
 from live_memory.agent.answers import Answer, Question
-from live_memory.agent.background import Background
+from live_memory.agent.background import Background, Seats
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice
 from live_memory.agent.intake import Intake
@@ -60,7 +60,7 @@ class QuestionDesk:
         self._models = models
         self._store = store
         self._spend = Spend(store, equipment.clock)
-        self._background = Background(self._current_seat, models, self._spend, store)
+        self._background = Background(Seats(lambda: self._seat, self._current_seat), models, self._spend, store)
         self._keep_warm = KeepWarm(store, self._spend, equipment)
         self._keeping_warm: asyncio.Task[None] | None = None
         self._ahead = AheadOfQuestions(self._spend, equipment)
@@ -169,6 +169,11 @@ class QuestionDesk:
     async def root(self, cwd: str) -> Path:
         """The canonical root of the workspace of `cwd`; QuestionError for one that is none."""
         return await self._root(cwd)
+
+    async def concern(self, cwd: str) -> str:
+        """What who works in `cwd` has to know, in a sentence; mostly nothing."""
+        workspace = self._workspace(await self._root(cwd))
+        return wording.unredacted(workspace.root) if workspace.redaction.mode == "off" else ""
 
     def reload(self) -> Configuration:
         """Take over changed settings, keeping every window; ConfigError keeps what was in force."""

@@ -13,7 +13,7 @@ from agent.scene import no_wait
 from memory.capture.scripts import Script
 from memory.notes_scene import REPO, NotesScene
 
-from live_memory.agent.background import Background
+from live_memory.agent.background import Background, Seats
 from live_memory.agent.explorers import Threads
 from live_memory.agent.seat import Models, ModelSeat
 from live_memory.agent.spend import Spend
@@ -89,7 +89,7 @@ class Day:
         models = Models(
             lambda _configuration, _now_s: choice, lambda _choice: self.model or ScriptedModel(), None, backoff
         )
-        background = Background(self._seat, models, self.spend, self.store)
+        background = Background(Seats(lambda: self.seat, self._seat), models, self.spend, self.store)
         self.threads = Threads(2)
         kept = {"contradiction": self.contradiction} if self.contradiction else {}
         keeping = Keeping(self.notes.notebook, self.store.note_store, clock, **kept)

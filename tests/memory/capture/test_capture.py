@@ -55,6 +55,7 @@ async def test_a_session_that_is_over_leaves_its_decision_and_a_note_of_its_own(
     assert (own.id, own.title, own.status) == ("session-aaaa1111", "Where sessions live", "open")
     assert "migrate" in own.body
     assert today.capture.figures() == {
+        "state": "on",
         "captured": 1,
         "merged": 0,
         "disputed": 0,
