@@ -52,7 +52,7 @@ def test_a_window_that_cost_nothing_shows_no_price(env: dict[str, str], server: 
 )
 def test_the_folder_comes_from_claude_codes_json(env: dict[str, str], server: StandIn, session: object) -> None:
     run(env, "statusline", stdin=json.dumps(session))
-    assert server.asked[-1].query == {"cwd": "/now/here & ü"}
+    assert server.asked[-1].query == {"notes": "off", "cwd": "/now/here & ü"}
 
 
 @pytest.mark.parametrize("stdin", ["", "no JSON", "[1]", '{"workspace": 7, "cwd": 8}'])
@@ -60,7 +60,7 @@ def test_without_one_it_is_the_working_directory(
     env: dict[str, str], server: StandIn, tmp_path: Path, stdin: str
 ) -> None:
     assert run(env, "statusline", stdin=stdin, cwd=tmp_path).returncode == 0
-    assert server.asked[-1].query == {"cwd": str(tmp_path)}
+    assert server.asked[-1].query == {"notes": "off", "cwd": str(tmp_path)}
 
 
 def test_a_stdin_that_nobody_writes_to_does_not_hold_it(env: dict[str, str]) -> None:

@@ -27,7 +27,7 @@ def run(arguments: list[str]) -> int:
     if server is not None:
         try:
             status, stats = _client.call(
-                server, "GET", "/stats?cwd=" + _client.quoted(folder), timeout_s=ANSWER_TIMEOUT_S
+                server, "GET", "/stats?notes=off&cwd=" + _client.quoted(folder), timeout_s=ANSWER_TIMEOUT_S
             )
         except _client.Unreachable:
             return 0
