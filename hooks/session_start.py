@@ -30,25 +30,30 @@ def main(event: dict[str, object]) -> dict[str, object]:
         return {}
     started_s = time.monotonic()
     line = welcome(folder)
-    answer: dict[str, object] = {"systemMessage": " ".join(line.split())[:LINE_CHARS]} if line else {}
+    answer: dict[str, object] = {}
     with _event.harmless:
-        given = equipment(event, _event.Wire(_event.WIRE_LIMIT_S - (time.monotonic() - started_s)))
+        given, about = equipment(event, _event.Wire(_event.WIRE_LIMIT_S - (time.monotonic() - started_s)))
+        line = line or about
         if given:
             answer["hookSpecificOutput"] = {"hookEventName": "SessionStart", **given}
+    if line:
+        answer["systemMessage"] = " ".join(line.split())[:LINE_CHARS]
     return answer
 
 
-def equipment(event: dict[str, object], wire: _event.Wire) -> dict[str, object]:
-    """What a session begins with: the table of contents of the notes, and the files that the window holds, to be watched."""
+def equipment(event: dict[str, object], wire: _event.Wire) -> tuple[dict[str, object], str]:
+    """What a session begins with: the table of contents of the notes, and the files that the window holds, to be watched;
+    and what the user has to know of this workspace, mostly nothing."""
     where = "?cwd=" + _client.quoted(_event.text(event, "cwd"))
     table = wire.get("/toc" + where + "&source=" + _client.quoted(str(event.get("source", ""))))
     given = _event.add_context("SessionStart", table.get("context"))
-    held = wire.get("/watch" + where).get("paths")
+    told = wire.get("/watch" + where)
+    held, about = told.get("paths"), told.get("concern")
     paths = [path for path in held if isinstance(path, str) and os.path.isabs(path)] if isinstance(held, list) else []
     if paths:
         given["watchPaths"] = paths[:MAX_WATCHED]
     _event.report(event, "session-start", wire)
-    return given
+    return given, about if isinstance(about, str) else ""
 
 
 def welcome(folder: str) -> str:

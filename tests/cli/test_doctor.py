@@ -11,7 +11,19 @@ import pytest
 from cli.command_line import environment, run
 from cli.stand_in import StandIn, always
 
-PARTS = ["python", "data folder", "settings", "packages", "server", "model", "git", "ripgrep", "disk", "log"]
+PARTS = [
+    "python",
+    "data folder",
+    "settings",
+    "redaction",
+    "packages",
+    "server",
+    "model",
+    "git",
+    "ripgrep",
+    "disk",
+    "log",
+]
 KEY = "sk-dummy-0123456789"
 
 
@@ -84,6 +96,13 @@ def test_a_setting_that_cannot_be_used_is_a_problem(env: dict[str, str], data_di
     code, checks = diagnosis(env)
     assert (code, checks["settings"]["status"]) == (1, "problem")
     assert "max_tool_rounds" in checks["settings"]["text"]
+
+
+def test_a_workspace_whose_secrets_are_left_in_is_a_warning(env: dict[str, str]) -> None:
+    done = run({**env, "LIVE_MEMORY_REDACTION_OFF_ROOTS": "/src/open, /src/more"}, "doctor")
+    assert done.returncode == 0
+    assert "OFF in /src/open, /src/more: secrets in files there are kept and sent" in done.stdout
+    assert "secrets are taken out of whatever is kept or sent" in run(env, "doctor").stdout
 
 
 def test_the_model_is_named_with_the_reason_and_never_the_key(env: dict[str, str]) -> None:

@@ -43,11 +43,13 @@ def test_stats_begin_with_what_matters_first(env: dict[str, str], server: StandI
         "saved_by_cache_usd": 1.5,
         "files_known": 7,
         "files": {"fresh": 6, "stale": 1},
+        "notes": {"notes": 42, "open": 3, "disputed": 1, "expired": 0},
     }
     server.routes["GET /stats"] = always(whole)
-    assert run(env, "stats").stdout.splitlines()[:4] == [
+    assert run(env, "stats").stdout.splitlines()[:5] == [
         "claude-haiku-5-5, because ANTHROPIC_API_KEY is set",
         "window 21% full · 12 questions · 7 files, 1 stale",
+        "42 notes · 3 open · 1 disputed",
         "$0.01 today · $0.0312 in all · 2 questions without a known price (n/a) · the cache saved $1.50",
         "",
     ]
@@ -67,6 +69,13 @@ def test_stats_are_lines_with_their_units(env: dict[str, str]) -> None:
         "  max    200,000 tokens",
         "  ratio  21%",
     ]
+
+
+def test_stats_say_first_of_all_where_secrets_are_left_in(env: dict[str, str], server: StandIn) -> None:
+    server.routes["GET /stats"] = always({**STATS, "redaction": {"state": "off", "secrets_taken_out": 0}})
+    lines = run(env, "stats").stdout.splitlines()
+    assert lines[0] == "REDACTION IS OFF here (redaction_off_roots): secrets in files are kept and sent to the model"
+    assert "  secrets taken out  0" in lines
 
 
 def test_stats_as_json_are_the_servers(env: dict[str, str]) -> None:

@@ -79,6 +79,11 @@ def test_five_hundred_files_are_watched_at_most_and_only_absolute_paths(start: S
     assert answer["hookSpecificOutput"] == {"hookEventName": "SessionStart", "watchPaths": held[2:502]}
 
 
+def test_a_workspace_whose_secrets_are_left_in_is_told_of_at_each_start(start: Start, server: StandIn) -> None:
+    server.routes["GET /watch"] = always({"paths": [], "concern": "Redaction is OFF in /src."})
+    assert start(port=server.port).answer == {"systemMessage": "Redaction is OFF in /src."}
+
+
 @pytest.mark.parametrize("context", ["", "  ", None, 7, ["x"]])
 def test_without_notes_and_held_files_nothing_is_added(start: Start, server: StandIn, context: object) -> None:
     server.routes["GET /toc"] = always({"context": context, "notes": 0})

@@ -82,6 +82,21 @@ def settings(place: paths.Place) -> Check:
     return Check("settings", "ok", ", ".join(changed) or "all at their defaults", "")
 
 
+def redaction(place: paths.Place) -> Check:
+    runtime_package.reachable()
+    from live_memory import settings as table
+    from live_memory.errors import ConfigError
+
+    try:
+        off = table.roots_without_redaction(table.load(Path(place.data_dir)).settings)
+    except ConfigError:
+        return Check("redaction", "ok", "unknown: see settings", "")
+    if off:
+        text = f"OFF in {', '.join(off)}: secrets in files there are kept and sent to the model"
+        return Check("redaction", "warning", text, "`live-memory config unset redaction_off_roots` ends that")
+    return Check("redaction", "ok", "secrets are taken out of whatever is kept or sent", "")
+
+
 def packages(place: paths.Place) -> Check:
     folder = venv.path(place.data_dir)
     if venv.is_ready(place.data_dir):
@@ -162,6 +177,7 @@ CHECKS: dict[str, Callable[[paths.Place], Check]] = {
     "python": python,
     "data folder": data_folder,
     "settings": settings,
+    "redaction": redaction,
     "packages": packages,
     "server": server,
     "model": model,

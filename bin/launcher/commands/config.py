@@ -132,7 +132,9 @@ def _widths(configuration: Configuration, names: list[str]) -> tuple[int, int]:
 
 def _shown(configuration: Configuration, name: str) -> str:
     value = _public(configuration, name)
-    return printable("" if value is None else str(value).lower() if isinstance(value, bool) else str(value)) or "(empty)"
+    return (
+        printable("" if value is None else str(value).lower() if isinstance(value, bool) else str(value)) or "(empty)"
+    )
 
 
 def _origin(name: str, source: str) -> str:

@@ -1,4 +1,5 @@
-"""What a person wants of `/stats` first, in up to three lines: who answers, how full the window is, what it cost."""
+"""What a person wants of `/stats` first, in a few lines: who answers, how full the window is, how many notes
+there are, what it cost; and, before all, whether secrets are left in."""
 
 from __future__ import annotations
 
@@ -9,13 +10,26 @@ from launcher.commands.trailer import money
 
 def headline(stats: Mapping[str, object]) -> Iterator[str]:
     """The lines; one is left out where the server says nothing for it."""
+    redaction = stats.get("redaction")
+    if isinstance(redaction, Mapping) and redaction.get("state") == "off":
+        yield "REDACTION IS OFF here (redaction_off_roots): secrets in files are kept and sent to the model"
     if stats.get("model"):
         yield f"{stats['model']}, because {stats['why']}" if stats.get("why") else str(stats["model"])
     window = list(_window(stats))
     if window:
         yield " · ".join(window)
+    notes = list(_notes(stats))
+    if notes:
+        yield " · ".join(notes)
     if "cost_usd" in stats:
         yield " · ".join(_cost(stats))
+
+
+def _notes(stats: Mapping[str, object]) -> Iterator[str]:
+    notes = stats.get("notes")
+    if isinstance(notes, Mapping) and notes.get("notes"):
+        yield f"{notes['notes']} notes"
+        yield from (f"{notes[name]} {name}" for name in ("open", "disputed", "expired") if notes.get(name))
 
 
 def _window(stats: Mapping[str, object]) -> Iterator[str]:

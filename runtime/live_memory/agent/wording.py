@@ -73,6 +73,13 @@ def cut(answer_tokens: int) -> str:
     return f"[Cut at the answer's budget of {answer_tokens} tokens: ask again{more}, or for a part of it.]"
 
 
+def unredacted(root: object) -> str:
+    return (
+        f"Redaction is OFF in {root}: secrets that stand in its files are kept and sent to the model; "
+        "`live-memory config unset redaction_off_roots` ends that."
+    )
+
+
 def not_saved(error: Exception) -> str:
     return f"[This answer could not be saved: {error}]"
 
