@@ -168,16 +168,17 @@ class Notebook:
         if number is not None:
             found = tuple(change for change in self._store.changes([number]) if change.key[0] in scopes)
         elif batch:
-            found = undoing.batch_in_force(lambda name: self._store.batch(name, LOG_SEARCHED), batch)
+            found = undoing.batch_in_force(self._batch, batch)
             found = found if any(change.key[0] in scopes for change in found) else ()
         else:
-            found = undoing.newest_in_force(self._store.log(scopes, LOG_SEARCHED))
-            if found and found[0].batch:  # it may have written in scopes that are not seen from here
-                return self._to_undo(place, None, found[0].batch)
+            found = undoing.newest_in_force(self._store.log(scopes, LOG_SEARCHED), self._batch)
         if not found:
             what = f"change {number}" if number is not None else f"batch {batch}" if batch else "change"
             raise QuestionError("no-change", f"There is no {what} here that could be undone.", status=404)
         return found
+
+    def _batch(self, name: str) -> tuple[Change, ...]:
+        return self._store.batch(name, LOG_SEARCHED)
 
     def _trim_log(self) -> None:
         """Once a day, drop the changes that nobody may want back any more."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from live_memory.store.note_store import Change
+
+BatchOf: TypeAlias = Callable[[str], Sequence[Change]]  # the changes of a batch by its name, the newest first
 
 _UNDONE = re.compile(r"undo of (\d+)")
 
@@ -20,8 +23,8 @@ def undone(newest_first: Iterable[Change]) -> frozenset[int]:
     return frozenset(numbers)
 
 
-def batch_in_force(batch_of: Callable[[str], Sequence[Change]], batch: str) -> tuple[Change, ...]:
-    """The changes of a batch that were not taken back, the newest first; `batch_of` gives those of a name."""
+def batch_in_force(batch_of: BatchOf, batch: str) -> tuple[Change, ...]:
+    """The changes of a batch that were not taken back, the newest first."""
     changes, name = batch_of(batch), _batch(batch)
     undos: list[Change] = []
     while found := batch_of(name):  # an undo, an undo of it, and so on
@@ -30,13 +33,19 @@ def batch_in_force(batch_of: Callable[[str], Sequence[Change]], batch: str) -> t
     return tuple(change for change in changes if change.number not in gone)
 
 
-def newest_in_force(newest_first: Sequence[Change]) -> tuple[Change, ...]:
-    """The change that an undo without a name means, with all of its batch; none where nothing is left."""
-    gone = undone(newest_first)
-    left = [change for change in newest_first if change.action != "undo" and change.number not in gone]
-    if left and left[0].batch:
-        return tuple(change for change in left if change.batch == left[0].batch)
-    return tuple(left[:1])
+def newest_in_force(newest_first: Sequence[Change], batch_of: BatchOf) -> tuple[Change, ...]:
+    """The change that an undo without a name means, with all of its batch, which may have written elsewhere too; none
+    where nothing is left."""
+    gone, passed = undone(newest_first), {""}
+    for change in newest_first:
+        if change.action == "undo" or change.number in gone:
+            continue
+        if not change.batch:
+            return (change,)
+        if change.batch not in passed and (found := batch_in_force(batch_of, change.batch)):
+            return found
+        passed.add(change.batch)
+    return ()
 
 
 def reversal(newest_first: Iterable[Change], now_s: float, actor: str) -> tuple[Change, ...]:
