@@ -38,6 +38,7 @@ INTRODUCTION = (
 MAX_CONTEXT_CHARS = 9_500  # Claude Code cuts a hook's context at 10,000
 STATES_WITHIN_S = 0.02
 MIN_NOTE_TOKENS = 80  # of a note that is cut to fit; less is no help
+LOOKED_AT = 2  # times recall_top_k: what stands further down is shown at no evidence
 MAX_SESSIONS = 256
 MAX_GIVEN = 512  # notes of a session
 FORGETTING_SOURCES = frozenset({"clear", "compact"})
@@ -132,7 +133,10 @@ class Recall:
             settings.recall_anchor_min,
             "alone" if settings.recall_body_only else "beside",
         )
-        seen = [(each, evidence_of(query, each, found.vocabulary)) for each in found.ranked]
+        seen = [
+            (each, evidence_of(query, each, found.vocabulary))
+            for each in found.ranked[: LOOKED_AT * settings.recall_top_k]
+        ]
         return tuple(_Pick(each, evidence, gate.why_shut(evidence)) for each, evidence in seen)
 
     def _remember(self, session_id: str, chosen: Sequence[_Pick]) -> None:

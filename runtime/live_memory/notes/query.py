@@ -38,7 +38,10 @@ class Query:
         return sum(map(self.worth, self.terms))
 
     def worth(self, term: str) -> float:
-        return self.worths.get(term, PAIR_WORTH if CJK_RUN.fullmatch(term) else 1.0)
+        known = self.worths.get(term)
+        if known is not None or term.isascii():
+            return 1.0 if known is None else known
+        return PAIR_WORTH if CJK_RUN.fullmatch(term) else 1.0
 
     def without_short(self, min_chars: int) -> Query:
         """The query without the words that are shorter than that; pairs of characters stay."""

@@ -1,7 +1,7 @@
 """Which notes answer a question, best first: BM25 over weighted fields, relatives of words, and what stands beside. Pure.
 
 The directions are those of retrieval on short texts (low k1 and b, titles twice, pairs of words, an IDF that is never
-negative); the weights were tuned on one half of tests/bench/recall_set and reported on the other.
+negative); the weights were tuned on one half of tests/bench/recall_data and reported on the other.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from live_memory.notes.candidates import Candidate, Vocabulary
 from live_memory.notes.note import Note
@@ -74,6 +75,7 @@ def idf_of(vocabulary: Vocabulary) -> Callable[[str], float]:
     """What a term tells: more the fewer notes hold it, most where none does; never negative."""
     notes = vocabulary.notes
 
+    @cache
     def idf(term: str) -> float:
         held_by = min(notes, vocabulary.frequencies.get(term, 0))
         return math.log(1 + (notes - held_by + 0.5) / (held_by + 0.5))
@@ -129,11 +131,17 @@ def _scored(
 
 def _with_context(ranked: Iterable[Ranked], weight: float) -> list[Ranked]:
     """A note beside which good ones stand (it cites them, or they it) is a little better for that."""
-    own = {each.note.id: each for each in ranked}
+    kept = list(ranked)
+    best: dict[str, float] = {}  # by id: notes of two scopes may bear the same
+    for each in kept:
+        best[each.note.id] = max(each.score, best.get(each.note.id, 0.0))
     beside: dict[str, float] = {}
-    for each in own.values():
+    for each in kept:
         for ref in (*each.note.refs, *each.note.supersedes):
-            if ref in own:
+            if ref in best:
                 beside[ref] = max(beside.get(ref, 0.0), each.score)
-                beside[each.note.id] = max(beside.get(each.note.id, 0.0), own[ref].score)
-    return [replace(each, score=each.score + weight * beside.get(each.note.id, 0.0)) for each in own.values()]
+                beside[each.note.id] = max(beside.get(each.note.id, 0.0), best[ref])
+    return [
+        replace(each, score=each.score + weight * beside[each.note.id]) if each.note.id in beside else each
+        for each in kept
+    ]

@@ -7,6 +7,7 @@ rough one: what comes back is to be ranked by notes/ranking.py.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,15 +18,19 @@ from live_memory.notes.note import Note
 from live_memory.store.database import Database, Parameters, storable
 
 MAX_BODY_TERMS = 4096  # what stands further down in a long note is not found
-MAX_POSTINGS = 16_000  # that one question ranks: a millisecond for 2,000
+MAX_POSTINGS = 6_000  # that one question ranks: a millisecond for 1,500
 MAX_RELATIVES = 64  # of one beginning
+ENOUGH_RATIO = 0.5  # of the candidates wished for
 PAIR_REACH = 2  # terms that far apart follow each other
 LAST = "\U0010ffff"
 
-# Weighted as notes/ranking.py does.
-SEARCH = """SELECT note_index.rowid, note_index.title, note_index.description, note_index.body
-    FROM note_index {join} WHERE note_index MATCH ? {where} ORDER BY bm25(note_index, 2, 1.5, 1), note_index.rowid LIMIT ?"""
-JOIN = "JOIN notes ON notes.number = note_index.rowid"
+# Weighted as notes/ranking.py does. Texts are read afterwards: SQLite would carry those of all rows through its sorting.
+SEARCH = """SELECT note_index.rowid FROM note_index WHERE note_index MATCH ?
+    ORDER BY bm25(note_index, 2, 1.5, 1), note_index.rowid LIMIT ?"""
+SEARCH_WHERE = """SELECT note_index.rowid FROM note_index JOIN notes ON notes.number = note_index.rowid
+    WHERE note_index MATCH ? AND ({where}) ORDER BY bm25(note_index, 2, 1.5, 1), note_index.rowid LIMIT ?"""
+PASSING = "SELECT number FROM notes WHERE number IN (SELECT value FROM json_each(?)) AND ({where})"
+TEXTS = "SELECT rowid, title, description, body FROM note_index WHERE rowid IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class NoteIndex:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # What was counted for the question at hand, so that finding its candidates need not count again.
+        self._counted: dict[str, int] = {}
 
     def put(self, number: int, note: Note) -> None:
         """Index a note, or index it anew."""
@@ -68,6 +75,7 @@ class NoteIndex:
 
     def remove(self, *numbers: int) -> None:
         """Forget these notes; one that is not indexed is passed over."""
+        self._counted.clear()
         for number in numbers:
             read = "SELECT title, description, body FROM note_index WHERE rowid = ?"
             row = self._database.execute(read, (number,)).fetchone()
@@ -83,16 +91,18 @@ class NoteIndex:
         the table `notes`. Terms so common that ranking all their notes would take long only count, they do not find."""
         prefixes = self._prefixes(wanted.scopes)
         driving = self._driving(prefixes, wanted.terms)
+        self._counted.clear()
         if not driving:
             return ()
-        statement = SEARCH.format(join=JOIN if where else "", where=f"AND ({where})" if where else "")
         match = " OR ".join(f'"{storable(term)}"' for term in driving)  # no term holds a quote
-        rows = self._database.execute(statement, (match, *parameters, wanted.limit)).fetchall()
+        numbers = self._matching(match, wanted.limit, where, parameters)
+        rows = {row[0]: row for row in self._database.execute(TEXTS, (json.dumps(numbers),))}
         keys = {storable(prefix + term): term for prefix in prefixes for term in wanted.terms}
-        return tuple(_found(row, keys) for row in rows)
+        return tuple(_found(rows[number], keys) for number in numbers)
 
     def vocabulary(self, scopes: Sequence[str], terms: Iterable[str], beginnings: Iterable[str] = ()) -> Vocabulary:
         """What the notes of `scopes` say about `terms`, and which terms of theirs begin with `beginnings`."""
+        self._counted.clear()
         prefixes = self._prefixes(scopes)
         frequencies: Counter[str] = Counter()
         for term in dict.fromkeys(terms):
@@ -105,6 +115,19 @@ class NoteIndex:
             relatives[beginning] = dict(found.most_common(MAX_RELATIVES))
         notes, length = (sum(column) for column in zip((0, 0), *prefixes.values(), strict=True))
         return Vocabulary(notes, length, frequencies, relatives)
+
+    def _matching(self, match: str, limit: int, where: str, parameters: Parameters) -> list[int]:
+        """The numbers of the best notes that match and pass. Most notes pass mostly: the condition is first tried on the best
+        alone, and on all that match only where too few of those pass."""
+        best = [number for (number,) in self._database.execute(SEARCH, (match, limit))]
+        if not where:
+            return best
+        passing = PASSING.format(where=where)
+        kept = {number for (number,) in self._database.execute(passing, (json.dumps(best), *parameters))}
+        if len(best) < limit or len(kept) >= limit * ENOUGH_RATIO:
+            return [number for number in best if number in kept]
+        statement = SEARCH_WHERE.format(where=where)
+        return [number for (number,) in self._database.execute(statement, (match, *parameters, limit))]
 
     def _driving(self, prefixes: Iterable[str], terms: Iterable[str]) -> list[str]:
         """The rarest terms whose postings can be ranked in time; at least one that has any."""
@@ -120,13 +143,17 @@ class NoteIndex:
         return driving
 
     def _frequency(self, key: str) -> int:
-        row = self._database.execute("SELECT doc FROM note_vocabulary WHERE term = ?", (storable(key),)).fetchone()
-        return int(row[0]) if row else 0
+        if key not in self._counted:
+            read = "SELECT doc FROM note_vocabulary WHERE term = ?"
+            row = self._database.execute(read, (storable(key),)).fetchone()
+            self._counted[key] = int(row[0]) if row else 0
+        return self._counted[key]
 
     def _beginning_with(self, prefix: str, beginning: str) -> Iterator[tuple[str, int]]:
         between = "SELECT term, doc FROM note_vocabulary WHERE term >= ? AND term < ?"
         key = storable(prefix + beginning)
         for term, count in self._database.execute(between, (key, key + LAST)):
+            self._counted[term] = count
             yield term.partition(":")[2], count
 
     def _prefixes(self, scopes: Sequence[str]) -> dict[str, tuple[int, int]]:
