@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-# An answer enters the window; a window is told what changed; the block is made anew; files were seen.
-Change: TypeAlias = Literal["answer", "telling", "compaction", "observation", "other"]
+# An answer enters the window; a window is told what changed; the block is made anew; files were seen; a note is written; the
+# queue of transcripts moves.
+Change: TypeAlias = Literal["answer", "telling", "compaction", "observation", "note", "transcript", "other"]
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 NOTED_CHARS = 140
@@ -27,6 +28,10 @@ NOTED_CHARS = 140
 def change_of(statements: Iterable[str]) -> Change:
     """What a transaction with these statements does, as far as they tell."""
     said = tuple(statements)
+    if any(s.startswith("INSERT INTO note_log") for s in said):
+        return "note"
+    if any(s.startswith("UPDATE transcripts") for s in said):
+        return "transcript"
     if any(s.startswith(("INSERT INTO notes ", "UPDATE windows SET tree = ")) for s in said):
         return "compaction"
     entries = [s for s in said if s.startswith("INSERT INTO entries ")]
