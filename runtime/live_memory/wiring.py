@@ -27,6 +27,7 @@ from live_memory.memory.capture.runner import Capture
 from live_memory.memory.library import Library, Shelf
 from live_memory.memory.notebook import Notebook
 from live_memory.memory.place import Identities, Places
+from live_memory.memory.porter import Porter
 from live_memory.memory.provenance import Provenance
 from live_memory.memory.recall import Recall
 from live_memory.memory.search import Search
@@ -81,12 +82,14 @@ def library_over(
 ) -> Library:
     """The library over a store; `locate` gives the root of a folder, `in_force` the settings."""
     provenance = Provenance(threads, _looked_at, held_files.is_gone)
+    places = Places(locate, Identities(repo_identity.repo_id, repo_identity.bears), threads, notes, clock)
     return Library(
-        Places(locate, Identities(repo_identity.repo_id, repo_identity.bears), threads, notes, clock),
+        places,
         Notebook(notes, clock, in_force, threads, _looked_at),
         Search(notes, clock, in_force),
         Recall(notes, provenance, clock, in_force),
         Shelf(notes, in_force, clock, provenance.states),
+        Porter(places, notes, clock, in_force),
     )
 
 

@@ -124,7 +124,7 @@ async def test_each_extent_holds_what_its_name_says(desk: Desk) -> None:
     shown = {
         extent: [(note.scope, note.id) for note in desk.exported(extent)]
         for extent in ("repo", "global", "all", "everything")
-    }  # type: ignore[arg-type]
+    }
     assert shown["repo"] == [("repo", "port"), ("repo", "why")]
     assert shown["global"] == [("global", "style")]
     assert sorted(shown["all"]) == sorted(shown["repo"] + shown["global"])

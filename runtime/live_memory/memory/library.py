@@ -13,6 +13,7 @@ from live_memory.clock import Clock
 from live_memory.memory import reading
 from live_memory.memory.notebook import Notebook, Saved
 from live_memory.memory.place import Place, Places
+from live_memory.memory.porter import Porter
 from live_memory.memory.reading import Reading, Wanted
 from live_memory.memory.recall import Recall, Recalled
 from live_memory.memory.search import Search, SearchQuery
@@ -76,6 +77,7 @@ class Library:
     finder: Search
     reminder: Recall
     shelf: Shelf
+    porter: Porter
 
     async def toc(self, cwd: str, narrowed: Filter = Filter()) -> Toc:
         """What a session should know of: the best notes that fit the budget, one line each."""

@@ -18,6 +18,7 @@ from live_memory.server.note_routes import NOTE_ROUTES
 from live_memory.server.route import Route, Routes
 from live_memory.server.state import ServerState
 from live_memory.server.tool import TOOL_NAME
+from live_memory.server.transfer_routes import TRANSFER_ROUTES
 from live_memory.text.secrets import redact
 
 logger = logging.getLogger(__name__)
@@ -138,6 +139,7 @@ ROUTES: Routes = {
     ("POST", "/reload"): Route(reload, "nothing"),
     ("POST", "/shutdown"): Route(shutdown, "nothing"),
     **NOTE_ROUTES,
+    **TRANSFER_ROUTES,
     **session_routes.ROUTES,
 }
 

@@ -87,7 +87,7 @@ def test_marks_of_what_is_done_stand_at_the_beginning() -> None:
         "CLOSED the gap": "done",
         "Fixed: the leak": "done",
         "Fixed addresses of the cluster": "",
-        "TODO rotate the keys": "open",
+        "Todo rotate the keys": "open",
         "da fare: il backup": "open",
         "Open source licences in use": "",
         "Open, waits for review": "open",

@@ -40,7 +40,7 @@ def test_names_of_files_are_safe_everywhere_and_no_two_are_the_same_to_any_file_
 
 def test_somebody_elses_page_has_its_title_its_day_and_its_links() -> None:
     note = note_of(
-        "---\n# from a vault\ntags: [db, ops]\ntype: reference\ndate: 2026-06-25\nstatus: TODO\n---\n\n"
+        "---\n# from a vault\ntags: [db, ops]\ntype: reference\ndate: 2026-06-25\nstatus: todo\n---\n\n"
         "# Backups of the database\n\nNightly, see [[Restore Steps|how to restore]] and [[folder/Cron#daily]].\n"
     )
     assert (note.id, note.title, note.kind, note.status) == ("a-note", "Backups of the database", "reference", "open")
