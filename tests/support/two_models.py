@@ -1,7 +1,7 @@
 """A Messages server on 127.0.0.1 that plays two models from two scripts: Claude Code's own, and the one behind Live Memory.
 
-A request is told apart by its tools: the backend's has `find_paths`, Claude Code's has others, and one without tools (a title,
-a summary) gets a canned reply and uses up no turn.
+A request is told apart by its tools: the backend's has `find_paths`, Claude Code's has others. One without tools is the
+distiller's where its instructions are, and else an aside (a title, a summary), which gets a canned reply.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from support.wire import messages_stream
 
 Json: TypeAlias = dict[str, Any]
-Speaker: TypeAlias = Literal["claude", "backend", "aside"]
+Speaker: TypeAlias = Literal["claude", "backend", "distiller", "aside"]
 
 BACKEND_TOOL = "find_paths"
+DISTILLERS_TASK = "You keep the lasting knowledge of one project."
 SPENT = "The script is at its end."
 # What a model does that wants a tool which is not offered yet: something else, and then it looks again.
 MEANWHILE = ("Read", {"file_path": "shop/cart.py"})
@@ -47,8 +48,8 @@ class TwoModels:
     def __init__(self) -> None:
         self.meanwhiles = 0
         self._closing = threading.Event()
-        self.heard: dict[Speaker, list[Json]] = {"claude": [], "backend": [], "aside": []}
-        self._turns: dict[Speaker, deque[Scripted]] = {"claude": deque(), "backend": deque(), "aside": deque()}
+        self.heard: dict[Speaker, list[Json]] = {speaker: [] for speaker in get_args(Speaker)}
+        self._turns: dict[Speaker, deque[Scripted]] = {speaker: deque() for speaker in get_args(Speaker)}
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05})
@@ -136,7 +137,9 @@ def _speaker(body: Json) -> Speaker:
     tools = _tools(body)
     if BACKEND_TOOL in tools:
         return "backend"
-    return "claude" if tools else "aside"
+    if tools:
+        return "claude"
+    return "distiller" if DISTILLERS_TASK in _text(body.get("system")) else "aside"
 
 
 def _tools(body: Json) -> set[str]:

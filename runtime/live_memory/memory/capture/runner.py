@@ -104,7 +104,7 @@ class Capture:
             except Exception:  # a background task's runner: the next look may find things mended
                 logger.exception("sessions not looked at")
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_S):
+                async with asyncio.timeout(min(LOOK_S, self._bench.background.settings.capture_idle_s)):
                     await self._wake.wait()
             self._wake.clear()
 
