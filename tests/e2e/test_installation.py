@@ -54,9 +54,9 @@ def is_installing(made: Machine) -> bool:
     return any(venv.STAGING_MARK in name for name in environments(made)) and bool(made.health())
 
 
-def assert_answers(made: Machine, repository: Path) -> str:
+def assert_answers(made: Machine, repository: Path, question: str = "where is kindle_lamp defined?") -> str:
     """A question is answered with its place; the answer's text."""
-    status, answer = made.ask("where is kindle_lamp defined?", repository)
+    status, answer = made.ask(question, repository)
     assert status == 200, answer
     assert "lighthouse.py:1" in str(answer["answer"])
     return str(answer["answer"])
@@ -171,6 +171,28 @@ def test_a_degraded_server_says_why_no_model_spoke(fresh: Machine, tmp_path: Pat
     key = {"LIVE_MEMORY_PROVIDER": "anthropic", "LIVE_MEMORY_API_KEY": "dummy"}
     assert fresh.ensure(LIVE_MEMORY_WHEELHOUSE=str(tmp_path / "empty"), **key)["status"] == "degraded"
     assert "not installed" in assert_answers(fresh, repository)
+
+
+def test_a_degraded_server_keeps_and_finds_notes(fresh: Machine, tmp_path: Path, repository: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    fresh.extra = {"LIVE_MEMORY_WHEELHOUSE": str(tmp_path / "empty")}
+    assert fresh.ensure()["status"] == "degraded"
+    place = ("--cwd", str(repository))
+    saved = fresh.run(
+        "save", "The lamp burns whale oil", "Since the fuel laws of 1850.", "--files=lighthouse.py", *place
+    )
+    assert (saved.returncode, saved.stdout) == (0, "Created: the-lamp-burns-whale-oil\n"), saved.stderr
+    assert fresh.run("search", "lamp oil", *place).stdout.startswith("the-lamp-burns-whale-oil")
+    assert "- #the-lamp-burns-whale-oil (project)" in fresh.run("toc", *place).stdout
+    assert fresh.run("state", "set", "work", '{"lamp": 1}', *place).returncode == 0
+    assert fresh.run("state", "get", "work", *place).stdout == '{"lamp": 1}\n'
+    assert fresh.run("forget", "the-lamp-burns-whale-oil", *place).returncode == 0
+    assert fresh.run("get", "the-lamp-burns-whale-oil", *place).returncode == 1
+    assert fresh.run("forget", "--undo", *place).returncode == 0
+    assert "Since the fuel laws of 1850." in fresh.run("get", "the-lamp-burns-whale-oil", *place).stdout
+    assert "Since the fuel laws of 1850." in assert_answers(
+        fresh, repository, "where is kindle_lamp, and which lamp oil burns?"
+    )
 
 
 def test_a_degraded_server_that_nobody_uses_exits(fresh: Machine, tmp_path: Path) -> None:
