@@ -130,11 +130,20 @@ def test_a_secret_is_counted_once_each_time_it_is_taken_out() -> None:
     assert cleaned_lines(["a", token, "b"], 1, 2) == cleaned(token)
 
 
-def test_nothing_of_a_whole_page_of_secrets_is_left() -> None:
+@pytest.mark.parametrize("sign", ["", "+", "-", " ", "> ", "# ", "    "])
+def test_nothing_of_a_whole_page_of_secrets_is_left_in_a_diff_neither(sign: str) -> None:
     for seed in SEEDS:
         plants = planted(seed)
-        text = redact("\n\n".join(plant.text for plant in plants))
+        lines = "\n\n".join(plant.text for plant in plants).split("\n")
+        text = redact("\n".join(sign + line for line in lines))
         assert [plant.kind for plant in plants if any(secret in text for secret in plant.secrets)] == []
+
+
+def test_nothing_of_it_is_left_on_any_line_shown_by_itself() -> None:
+    plants = planted(0)
+    lines = "\n\n".join(plant.text for plant in plants).split("\n")
+    text = "\n".join(redact_lines(lines, number, number + 1)[0] for number in range(len(lines)))
+    assert [plant.kind for plant in plants if any(secret in text for secret in plant.secrets)] == []
 
 
 HOSTILE = (

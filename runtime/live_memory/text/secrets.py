@@ -25,7 +25,7 @@ _KEY_OWNER = re.compile(
 )
 _OWNER_CHARS = 14
 _PUBLIC = re.compile(r"public[ _.-]?key[ _.-]?\Z", re.IGNORECASE)  # whose token is a hash for all to see
-_SEPARATOR = r"(?:=>|:=|[:=>]|(?<=[\"']),|\bvalue[ \t]{0,2}=|[ \t\"']{0,2}\n[ \t]{0,40}[\"']?value[\"']?[ \t]{0,2}:|(?<=[ \t])(?:is|was)[ \t:])"
+_SEPARATOR = r"(?:=>|:=|[:=>]|(?<=[\"']),|\bvalue[ \t]{0,2}=|[ \t\"']{0,2}[\n ][ \t+>#/-]{0,40}[\"']?value[\"']?[ \t]{0,2}:|(?<=[ \t])(?:is|was)[ \t:])"
 _BARE_CHARS = r"[^\s\"'`;,(){}\[\]<>\\&|]"
 _QUOTED_CHARS = r"[^\"'`\\\s]"
 _VALUE = (
@@ -45,6 +45,7 @@ _ASSIGNMENT = re.compile(
 _SPACED = re.compile(r"(?P<name>[A-Za-z0-9_-]{2,40})[ \t]{1,4}" + _VALUE)
 _SPACED_FRONT = re.compile(r"(?:(?<![\w-])--[A-Za-z0-9_-]{0,40}|\bENV[ \t]{1,8}\w{0,40})\Z")
 _SPACED_FRONT_CHARS = 52
+CONTEXT_LINES = 2  # a value may stand on the line after its name
 JUDGED_CHARS = 128  # of a value: what is random is so from its beginning on
 _LONG_VALUE = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
 _HARMLESS_NAME = re.compile(
@@ -79,19 +80,22 @@ def cleaned(text: str) -> Cleaned:
 
 
 def redact_lines(lines: Sequence[str], start: int, end: int) -> list[str]:
-    """`lines[start:end]` redacted, with key blocks recognised that begin before `start`."""
+    """`lines[start:end]` redacted, with key blocks and names recognised that stand before `start`."""
     text = cleaned_lines(lines, start, end).text
     return text.split("\n") if lines[start:end] else []
 
 
 def cleaned_lines(lines: Sequence[str], start: int, end: int) -> Cleaned:
     """As `redact_lines`, as one text with the number of secrets; keys outside of `start` to `end` count as well."""
-    shown, keys = list(lines[start:end]), 0
+    first = max(0, start - CONTEXT_LINES)
+    shown, keys = list(lines[first:end]), 0
     if any(may_hold_a_key(line) for line in lines[:end]):
         whole, keys = without_keys(lines[:end])
-        shown = whole[start:]
+        shown = whole[first:]
+    before = _without_values("\n".join(shown[: start - first]))
     rest = _without_values("\n".join(shown))
-    return Cleaned(rest.text, keys + rest.count)
+    text = rest.text.split("\n", start - first)[-1]
+    return Cleaned(text, max(0, keys + rest.count - before.count))
 
 
 def _without_values(text: str) -> Cleaned:

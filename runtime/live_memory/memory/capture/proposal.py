@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast, get_args
 
 from live_memory.notes.note import Kind
+from live_memory.text.secrets import redact
 
 CAPTURED: tuple[Kind, ...] = ("decision", "root-cause", "preference", "reference", "project")
 MAX_NOTES = 40  # of one part
@@ -160,4 +161,5 @@ def _line(value: object, limit: int) -> str:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    """The words, without secrets: a proposal waits in the queue before it is a note."""
+    return redact(value) if isinstance(value, str) else ""
