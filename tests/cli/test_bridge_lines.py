@@ -15,6 +15,10 @@ from cli.command_line import COMMAND, environment, run
 from cli.stand_in import Asked, Reply, StandIn, refusal
 from cli.stdio_client import bridge, modern_request, notification, request
 
+from launcher.commands.bridge import PLACED_TOOLS
+from live_memory.server.plain_mcp import TOOLS
+from live_memory.server.tool import JOB_TOOLS
+
 WAIT_S = 10
 PACE_S = 0.01
 PROGRESS = notification("notifications/progress", progressToken="p", progress=1, message="Reading")
@@ -227,6 +231,8 @@ def test_the_bridges_folder_stands_in_for_a_cwd_that_is_missing_or_relative(
         for number, given in enumerate([{}, {"cwd": "sub/folder"}, {"cwd": "/of/the/caller"}]):
             client.send(request(number, "tools/call", name="ask_live_memory", arguments={"question": "Who?", **given}))
             client.receive()
+        client.send(request(8, "tools/call", name="memory_save", arguments={}))
+        client.receive()
         client.send(request(9, "tools/call", name="another_tool", arguments={}))
         client.receive()
     arguments = [asked.body["params"]["arguments"] for asked in posts(server)]
@@ -234,8 +240,14 @@ def test_the_bridges_folder_stands_in_for_a_cwd_that_is_missing_or_relative(
         str(tmp_path),
         str(tmp_path / "sub" / "folder"),
         "/of/the/caller",
+        str(tmp_path),
         None,
     ]
+
+
+def test_every_tool_that_takes_a_folder_gets_one() -> None:
+    placed = {tool.name for tool in (*TOOLS, *JOB_TOOLS) if "cwd" in dict(tool.schema["properties"])}  # type: ignore[call-overload]
+    assert set(PLACED_TOOLS) == placed
 
 
 def test_a_server_that_is_still_installing_is_waited_for(env: dict[str, str], server: StandIn) -> None:

@@ -19,9 +19,10 @@ from launcher.errors import LaunchError
 
 PATIENCE_S = 170.0  # for a server that is still installing; below Claude Code's hard limit of 180 s for a tool call
 MAX_RESENDS = 2  # a question may be asked again at no harm, but not for ever
-TOOL = "ask_live_memory"
 CANCELLED = "notifications/cancelled"
 LISTEN = "subscriptions/listen"  # its reply is a stream without an end
+# Our tools that are about a folder.
+PLACED_TOOLS = ("ask_live_memory", "ask_live_memory_submit", "memory_search", "memory_get", "memory_save", "memory_toc")
 
 # The address of a live server, starting one where there is none; given one that was just lost, its successor's.
 Reach = Callable[["Address | None"], Address]
@@ -84,7 +85,7 @@ class Bridge:
     def _with_cwd(self, message: rpc.Message) -> rpc.Message:
         """The call with the bridge's own folder for a `cwd` that is missing or relative, as our hook does elsewhere."""
         params = message.get("params")
-        if message["method"] != "tools/call" or not isinstance(params, dict) or params.get("name") != TOOL:
+        if message["method"] != "tools/call" or not isinstance(params, dict) or params.get("name") not in PLACED_TOOLS:
             return message
         arguments = params.get("arguments") or {}
         if not isinstance(arguments, dict):
