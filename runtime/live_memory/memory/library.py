@@ -23,7 +23,7 @@ from live_memory.notes.note import Kind, Note, Status
 from live_memory.settings import Settings
 from live_memory.store.note_store import Change, NoteStore, Sieve, Tally
 
-TOC_CANDIDATES = 200  # more never fit
+TOKENS_PER_LINE = 10  # of a table of contents, at least
 FACTS: tuple[Kind, ...] = ("fact",)
 SESSIONS: tuple[Kind, ...] = ("session",)
 REPLACED: tuple[Status, ...] = ("superseded",)
@@ -85,14 +85,16 @@ class Library:
         now_s = self.shelf.clock.wall_s()
         sieve = _sieve(narrowed, now_s)
         store = self.shelf.store
-        best = store.most_used(place.scopes, sieve, TOC_CANDIDATES)
-        if len(best) < TOC_CANDIDATES:
-            return toc(best, len(best), self.shelf.settings().toc_budget_tokens, now_s)
+        budget_tokens = self.shelf.settings().toc_budget_tokens
+        limit = 1 + budget_tokens // TOKENS_PER_LINE
+        best = store.most_used(place.scopes, sieve, limit)
+        if len(best) < limit:
+            return toc(best, len(best), budget_tokens, now_s)
         sessions = _recent_sessions(sieve, now_s)
         newest = store.notes(place.scopes, sessions)[:1] if sessions else ()
         count = store.count(place.scopes, sieve)
         rest = [note for note in best if note not in newest]
-        return toc((*newest, *rest), count, self.shelf.settings().toc_budget_tokens, now_s)
+        return toc((*newest, *rest), count, budget_tokens, now_s)
 
     async def recall(self, cwd: str, prompt: str, session_id: str) -> Recalled:
         """The notes that a prompt needs and this session has not been given yet."""

@@ -28,6 +28,12 @@ NOTES_STEP: tuple[str, ...] = (
     )""",
 )
 
+# Covers what the table of contents asks of ten thousand notes before it reads the fifty that it shows.
+BY_USE_STEP: tuple[str, ...] = (
+    """CREATE INDEX notes_by_use ON notes
+        (scope, kind, status, use_count, used_at_s, updated_at_s, expires_at_s, id, number)""",
+)
+
 # A fact's scope is the root it was learned in; every other note's a repo id, or `global`.
 NOTEBOOK_STEP: tuple[str, ...] = (
     "ALTER TABLE notes RENAME COLUMN root TO scope",

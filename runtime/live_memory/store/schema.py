@@ -6,7 +6,7 @@ import sqlite3
 
 from live_memory.errors import StoreError
 from live_memory.store.note_index_schema import INDEX_STEP
-from live_memory.store.note_schema import NOTEBOOK_STEP, NOTES_STEP
+from live_memory.store.note_schema import BY_USE_STEP, NOTEBOOK_STEP, NOTES_STEP
 from live_memory.store.transcript_schema import TRANSCRIPTS_STEP
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -115,6 +115,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     NOTEBOOK_STEP,
     TRANSCRIPTS_STEP,
     INDEX_STEP,
+    BY_USE_STEP,
 )
 
 
