@@ -111,7 +111,7 @@ def test_what_two_sessions_learned_is_there_in_the_third_without_anybody_having_
     edit = Call("Edit", {"file_path": checkout, **comment})
     killed_session(user, models, TOLD, Call("Read", {"file_path": checkout}), edit)
     sessions = until(user, lambda sessions: len(sessions) == 2 and all(each["state"] == "done" for each in sessions))
-    assert [each["captured"] for each in sessions] == [1, 1]
+    assert [each["captured"] for each in sessions] == [1, 1], sessions
 
     asked_before = len(models.heard["claude"])
     models.script("claude", ["Rounding."])

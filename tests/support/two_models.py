@@ -10,6 +10,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, TypeAlias, get_args
@@ -94,7 +95,8 @@ class TwoModels:
                 else:
                     speaker = _speaker(body)
                     models.heard[speaker].append(body)
-                    self._send(200, "text/event-stream", models._reply(speaker, body))
+                    with suppress(ConnectionError):  # Claude Code may be killed while it waits
+                        self._send(200, "text/event-stream", models._reply(speaker, body))
 
             def do_GET(self) -> None:
                 self._send(404, "application/json", b"{}")

@@ -386,6 +386,22 @@ async def test_a_transcript_that_is_gone_is_done_with(day: Made) -> None:
     assert (row["state"], row["why"]) == ("done", "its transcript is gone")
 
 
+async def test_a_session_that_has_said_nothing_yet_stays_open(day: Made) -> None:
+    today = day(reply(DECISION))
+    session = today.session("aaaa1111")
+    await today.tell(session, "session-start")
+    today.notes.clock.advance(901)
+    await today.look()
+    (row,) = await today.capture.sessions("")
+    assert (row["state"], row["why"]) == ("open", "the session goes on")
+    talk(session, "Where?", WORDS)
+    os.utime(session.path, (today.now_s, today.now_s))
+    today.notes.clock.advance(901)
+    today.spend.note_client()
+    await today.look()
+    assert list(today.kept()) == ["Sessions live in Redis"]
+
+
 async def test_files_that_a_note_is_about_are_its_sources_and_none_outside(day: Made) -> None:
     today = day(reply({**DECISION, "files": ["server.py", "/etc/passwd", "../x.py", "gone.py"]}))
     (today.folder / "server.py").write_text("PORT = 1\n")

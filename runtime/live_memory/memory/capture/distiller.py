@@ -37,6 +37,7 @@ from live_memory.store.transcript_queue import NOTHING, QueuedTranscript, Rest, 
 logger = logging.getLogger(__name__)
 
 READ_TIMEOUT_S = 60.0  # of one pass over a transcript
+UNWRITTEN_S = 86_400.0  # how long a session may be open before its transcript has a first line
 PART_MAX_TOKENS = 16_000  # notes get fewer for the same speech the longer a part is
 PART_MIN_TOKENS = 500
 Result = TypeVar("Result")
@@ -100,6 +101,9 @@ class Distiller:
         """How large the file is. TranscriptGone; SessionGoesOn where it is still being written."""
         seen = await self._read(transcripts.modified, self._row.path)
         if seen is None:
+            now_s = self._bench.clock.wall_s()
+            if not self._row.is_ended and now_s < self._row.seen_at_s + UNWRITTEN_S:
+                raise SessionGoesOn(now_s + self._settings.capture_idle_s)  # it begins with the first prompt
             raise TranscriptGone("its transcript is gone")
         size_bytes, changed_at_s = seen
         if not self._row.is_ended:
