@@ -16,7 +16,13 @@ NOTE = Note(
     "git:example.com/shop", "rounding", "decision", "Totals are rounded per line", "Half-even.", updated_at_s=1.0
 )
 SESSION = replace(
-    NOTE, id="session-9", kind="session", title="Rounding done", body="Invoices\nare left.", updated_at_s=NOW_S - 60
+    NOTE,
+    id="session-9",
+    kind="session",
+    title="Rounding done",
+    body="Invoices\nare left.",
+    description="Left off.",
+    updated_at_s=NOW_S - 60,
 )
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from live_memory.notes.note import Note
-from live_memory.notes.rendering import LINE_CHARS, cut, gist, shown_as_data, table_line
+from live_memory.notes.rendering import LINE_CHARS, cut, shown_as_data, table_line
+from live_memory.text.fencing import one_line
 from live_memory.text.tokens import estimate_tokens
 
 DAY_S = 86400.0
@@ -66,8 +67,8 @@ def last_session(notes: Iterable[Note], now_s: float) -> Note | None:
 
 
 def _told(session: Note) -> str:
-    body = " ".join(session.body.split())
-    return cut(f"#{session.id}: {gist(session).rstrip('.')}. {body}", SESSION_CHARS)
+    title, body = one_line(" ".join(session.title.split())), one_line(" ".join(session.body.split()))
+    return cut(f"#{session.id}: {title.rstrip('.')}. {body}", SESSION_CHARS)
 
 
 def _fitting(notes: Sequence[Note], room_tokens: int) -> list[str]:
