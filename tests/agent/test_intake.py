@@ -14,7 +14,7 @@ from agent.scene import Scene, make_scene, make_tree, until
 from agent.test_observing import notes_of, prefix, talkative, tee
 
 from live_memory import wiring
-from live_memory.agent import intake
+from live_memory.agent import intake, workspace
 from live_memory.agent.ingest import FileNotice
 from live_memory.errors import QuestionError
 from live_memory.explore import held_files
@@ -139,6 +139,20 @@ async def test_news_that_comes_faster_than_it_is_read_is_taken_in_few_batches(tm
     assert set(waiting(scene, scene.root)) == set(names)
 
 
+async def test_older_texts_make_room_for_newer_ones_while_no_question_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "PENDING_MAX_TOKENS", 1000)
+    scene = talkative(tmp_path)
+    for number in range(4):
+        (scene.root / f"{number}.py").write_text("word " * 400)
+        assert await tee(scene, f"{number}.py") == 1
+    texts = [seen.text for seen in waiting(scene, scene.root).values()]
+    assert len(texts) == 4
+    assert None in texts
+    assert texts[-1]
+
+
 async def test_whoever_tells_and_hangs_up_takes_nothing_back(tmp_path: Path) -> None:
     scene = talkative(tmp_path)
     telling = asyncio.create_task(tee(scene, "server.py"))
@@ -146,6 +160,15 @@ async def test_whoever_tells_and_hangs_up_takes_nothing_back(tmp_path: Path) -> 
     telling.cancel()
     await until(lambda: waiting(scene, scene.root))
     assert set(waiting(scene, scene.root)) == {"server.py"}
+
+
+async def test_what_was_told_before_a_question_is_in_its_prompt_even_unread_by_then(tmp_path: Path) -> None:
+    scene = talkative(tmp_path)
+    telling = asyncio.create_task(tee(scene, "server.py"))
+    await asyncio.sleep(0)
+    await scene.ask("one?")
+    assert '<file path="server.py">' in scene.requests()[0].prompt.system[1]
+    assert await telling == 1
 
 
 async def test_what_came_in_before_the_end_is_saved(tmp_path: Path) -> None:

@@ -64,7 +64,6 @@ class QuestionDesk:
         self._keep_warm = KeepWarm(store, self._spend, equipment)
         self._keeping_warm: asyncio.Task[None] | None = None
         self._ahead = AheadOfQuestions(self._spend, equipment)
-        self._intake = Intake(equipment, lambda: self._configuration, self._workspace)
         self._equipment = equipment
         self._clock = equipment.clock
         self._started_s = self._clock.monotonic_s()
@@ -72,6 +71,7 @@ class QuestionDesk:
         self._chosen_s = self._started_s
         self._retired: list[ModelSeat] = []
         self._workspaces: dict[Path, Workspace] = {}
+        self._intake = Intake(equipment, lambda: self._configuration, self._workspaces.get, self._workspace)
         self._doors: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._in_flight: set[asyncio.Task[object]] = set()
         self._is_closing = False
@@ -88,6 +88,7 @@ class QuestionDesk:
         try:
             workspace = self._workspace(await self._root(asked.question.cwd))
             text = workspace.redaction.clean(asked.question.text)
+            await self._intake.catch_up()
             return await self._admitted(replace(asked, question=replace(asked.question, text=text)), workspace)
         finally:
             self._in_flight.discard(task)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice, Ingest, News, Scope
@@ -19,16 +20,26 @@ from live_memory.window.files import Observation
 
 logger = logging.getLogger(__name__)
 
-PLACE_TIMEOUT_S = 5.0  # for folders on a file system that hangs
-READ_TIMEOUT_S = 10.0
+READ_TIMEOUT_S = 10.0  # for a file system that hangs
+GATHER_S = 0.01
+CATCH_UP_S = 0.1  # what a question waits at most for what was told before it
 MAX_WAITING = 20_000  # paths told of and not yet read, over all workspaces
-MAX_AT_ONCE = 256  # paths of one batch: what a question waits for that comes meanwhile
+MAX_AT_ONCE = 256  # paths of one batch
+
+
+Seen: TypeAlias = tuple[Observation, int]  # with the number of the notice that it came with
 
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
     notice: FileNotice
     taken: asyncio.Future[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    seen: Mapping[Path, list[Seen]]
+    unread: Mapping[Path, Mapping[News, int]]
 
 
 class Intake:
@@ -38,14 +49,18 @@ class Intake:
         self,
         equipment: Equipment,
         configuration: Callable[[], Configuration],
+        find: Callable[[Path], Workspace | None],
         workspace: Callable[[Path], Workspace],
     ) -> None:
+        """`find` gives a workspace that is in memory, `workspace` any."""
         self._equipment = equipment
         self._configuration = configuration
+        self._find = find
         self._workspace = workspace
         self._letters: dict[str, list[_Letter]] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._waiting = 0
+        self._newest: asyncio.Future[int] | None = None
 
     async def take(self, notice: FileNotice) -> int:
         """How many files it brought something new of, once that is saved. QuestionError where its folder is no workspace,
@@ -56,11 +71,17 @@ class Intake:
         letter.taken.add_done_callback(
             lambda taken: taken.cancelled() or taken.exception()
         )  # nobody may be there to ask
+        self._newest = letter.taken
         self._waiting += len(notice.paths)
         self._letters.setdefault(notice.cwd, []).append(letter)
         if notice.cwd not in self._workers:
             self._workers[notice.cwd] = asyncio.create_task(self._work(notice.cwd))
         return await asyncio.shield(letter.taken)
+
+    async def catch_up(self) -> None:
+        """Let what came in so far be read before a question, within CATCH_UP_S."""
+        if self._newest is not None and not self._newest.done():
+            await asyncio.wait((self._newest,), timeout=CATCH_UP_S)
 
     async def close(self, grace_s: float) -> None:
         """Let what came in be read for up to `grace_s`."""
@@ -74,7 +95,9 @@ class Intake:
 
     async def _work(self, cwd: str) -> None:
         try:
+            await self._deliver(cwd, self._batch(cwd))
             while self._letters.get(cwd):
+                await asyncio.sleep(GATHER_S)  # they come fast: what a batch costs is shared by more of them
                 await self._deliver(cwd, self._batch(cwd))
         finally:
             del self._workers[cwd]
@@ -106,38 +129,40 @@ class Intake:
 
     async def _counts(self, cwd: str, notices: list[FileNotice]) -> list[int]:
         configuration, counts = self._configuration(), [0] * len(notices)
-        threads, places = self._equipment.threads, Places(cwd, configuration)
+        places, threads = Places(cwd, configuration), self._equipment.threads
         try:
-            told = await threads.run(PLACE_TIMEOUT_S, places.news, notices)
+            reading = await threads.run(READ_TIMEOUT_S, self._read, places, notices)
+            for root in reading.unread:
+                self._workspace(root).known_window()  # from the store, which is no thread's
+            late = await threads.run(READ_TIMEOUT_S, self._read_each, reading.unread) if reading.unread else {}
         except TimeoutError:
-            raise _too_slow(cwd) from None
-        if not configuration.settings.passive_ingestion:
-            return counts
-        for root, news in told.items():
-            workspace = self._workspace(root)
-            async with workspace.ingesting:
-                ingest = Ingest(
-                    workspace.freshness,
-                    Scope.of(configuration.settings),
-                    workspace.known_window(),
-                    dict(workspace.departed),
-                )
-                try:
-                    seen = await threads.run(READ_TIMEOUT_S, _observations, ingest, news)
-                except TimeoutError:
-                    raise _too_slow(str(root)) from None
-                changed = workspace.observe(observation for observation, _ in seen)
+            message = f"The files of {cwd} do not answer: tell again later."
+            raise QuestionError("busy", message, status=503) from None
+        for root, seen in {**reading.seen, **late}.items():
+            changed = self._workspace(root).observe(observation for observation, _ in seen)
             numbers = {observation.path: number for observation, number in seen}
-            for path in changed:
+            for path in numbers.keys() & set(changed):  # others change where older texts make room
                 counts[numbers[path]] += 1
-            logger.info("observed root=%s paths=%d new=%d", root, len(news), len(changed))
+            logger.info("observed root=%s notices=%d files=%d new=%d", root, len(notices), len(seen), len(changed))
         return counts
 
+    def _read(self, places: Places, notices: list[FileNotice]) -> _Reading:
+        """What the notices bring to the windows that are in memory, and what they tell of others. Blocking."""
+        told = places.news(notices)
+        if not places.configuration.settings.passive_ingestion:
+            return _Reading({}, {})
+        here = {root: news for root, news in told.items() if self._is_in_memory(root)}
+        return _Reading(self._read_each(here), {root: news for root, news in told.items() if root not in here})
 
-def _observations(ingest: Ingest, told: dict[News, int]) -> list[tuple[Observation, int]]:
-    """What the news bring, each with the number of the notice that it came with. Blocking."""
-    return [(seen, number) for news, number in told.items() for seen in ingest.observations(news)]
+    def _read_each(self, told: Mapping[Path, Mapping[News, int]]) -> dict[Path, list[Seen]]:
+        scope, seen = Scope.of(self._configuration().settings), {}
+        for root, news in told.items():
+            workspace = self._find(root)
+            if workspace is not None and workspace.known is not None:
+                ingest = Ingest(workspace.freshness, scope, workspace.known, workspace.departed)
+                seen[root] = [(each, number) for one, number in news.items() for each in ingest.observations(one)]
+        return seen
 
-
-def _too_slow(place: str) -> QuestionError:
-    return QuestionError("busy", f"The files of {place} do not answer: tell again later.", status=503)
+    def _is_in_memory(self, root: Path) -> bool:
+        workspace = self._find(root)
+        return workspace is not None and workspace.known is not None

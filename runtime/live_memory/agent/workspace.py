@@ -50,7 +50,6 @@ class Workspace:
         self.gate = PrefixGate(self._clock)
         self.scripts = Size(0)  # of the newest prompt that a provider counted
         self.loading = asyncio.Lock()
-        self.ingesting = asyncio.Lock()  # notices are taken in the order they came
         self.tally = Tally(equipment.tally)
         self.redaction = Redaction(redaction_mode(root, settings), self.tally.add)
         self.freshness = Freshness(cleaned_files(equipment.files, lambda: self.redaction), root, equipment.clock)
@@ -71,9 +70,13 @@ class Workspace:
 
     @property
     def is_idle(self) -> bool:
-        is_at_work = self.loading.locked() or self.ingesting.locked() or self.compaction.ended is not None
-        is_at_work = is_at_work or self.checks.is_at_work
+        is_at_work = self.loading.locked() or self.compaction.ended is not None or self.checks.is_at_work
         return not self.admission.running and not self.admission.waiting and not is_at_work
+
+    @property
+    def known(self) -> Window | None:
+        """The window as far as it is in memory."""
+        return self.window if self.window is not None else self._unready
 
     def limit(self, settings: Settings) -> None:
         """Take over the limits in `settings`; questions under way end under the old ones."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from live_memory.text.fencing import fenced, one_line
-from live_memory.text.tokens import estimate_tokens
+from live_memory.text.tokens import CHARS_PER_TOKEN, estimate_tokens
 from live_memory.window.files import FileContext, Observation
 from live_memory.window.frozen import file_text, lines_of
 from live_memory.window.window import Delta, Window
@@ -191,4 +191,7 @@ def _sentence(words: str, paths: Sequence[str]) -> str:
 
 
 def _text_tokens(seen: Observation) -> int:
-    return estimate_tokens(seen.text) if seen.text else 0
+    text = seen.text or ""
+    return (
+        -(-len(text) // CHARS_PER_TOKEN) if text.isascii() else estimate_tokens(text)
+    )  # thousands of them at each notice
