@@ -45,7 +45,8 @@ def equipment(event: dict[str, object], wire: _event.Wire) -> tuple[dict[str, ob
     """What a session begins with: the table of contents of the notes, and the files that the window holds, to be watched;
     and what the user has to know of this workspace, mostly nothing."""
     where = "?cwd=" + _client.quoted(_event.text(event, "cwd"))
-    table = wire.get("/toc" + where + "&source=" + _client.quoted(str(event.get("source", ""))))
+    named = "".join("&%s=%s" % (name, _client.quoted(str(event.get(name, "")))) for name in ("source", "session_id"))
+    table = wire.get("/toc" + where + named)
     given = _event.add_context("SessionStart", table.get("context"))
     told = wire.get("/watch" + where)
     held, about = told.get("paths"), told.get("concern")

@@ -67,7 +67,7 @@ def test_the_table_of_contents_is_handed_to_claude_and_the_held_files_are_watche
         }
     }
     toc, watch = server.asked[1:3]
-    assert toc.query == {"cwd": "/src/my shop & ü", "source": "resume"}
+    assert toc.query == {"cwd": "/src/my shop & ü", "source": "resume", "session_id": "s-1"}
     assert watch.query == {"cwd": "/src/my shop & ü"}
 
 

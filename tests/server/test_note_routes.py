@@ -173,6 +173,9 @@ async def test_what_a_session_was_given_is_forgotten_where_its_context_is(root: 
     assert not (await notes.post("/recall", prompt=prompt, session_id="s"))["notes"]
     await notes.get("/toc", session_id="s", source="compact")
     assert (await notes.post("/recall", prompt=prompt, session_id="s"))["notes"]
+    assert not (await notes.post("/recall", prompt=prompt, session_id="s"))["notes"]
+    await notes.post("/session", event="session-start", session_id="s", source="clear")
+    assert (await notes.post("/recall", prompt=prompt, session_id="s"))["notes"]
 
 
 async def test_stats_count_the_notes_unless_they_are_asked_for_at_every_redraw(root: Path) -> None:

@@ -31,6 +31,7 @@ async def toc(state: ServerState, request: Request) -> Response:
 async def recall(state: ServerState, request: Request) -> Response:
     """The notes that a prompt needs, ready to be put beside it; nothing while the gate is shut."""
     prompt = note_bodies.prompt(bodies.json_object(request.body))
+    state.desk.note_client()
     recalled = await state.library.recall(prompt.cwd, prompt.text, prompt.session_id)
     return json_response({"notes": [asdict(note) for note in recalled.notes], "context": recalled.context})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from live_memory.memory.capture.reports import session_report
+from live_memory.memory.library import SessionStart
 from live_memory.server import bodies, fields
 from live_memory.server.http import Request, Response, json_response
 from live_memory.server.route import Route, Routes
@@ -13,6 +14,8 @@ async def session(state: ServerState, request: Request) -> Response:
     """A session starts, ends, has had a turn, or is about to be compacted."""
     report = session_report(bodies.json_object(request.body))
     state.desk.note_client()
+    if report.event == "session-start":
+        state.library.session_started(SessionStart(report.session_id, report.source))
     await state.capture.report(report)
     return json_response({"status": "noted"})
 
