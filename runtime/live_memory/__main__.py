@@ -66,7 +66,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-class _CleanFormatter(logging.Formatter):
+class CleanFormatter(logging.Formatter):
     """Lines and traces without secrets: paths, addresses and other packages' words may hold some."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -85,7 +85,7 @@ def log_to_file(data_dir: Path, values: settings.Settings) -> None:
         raise StoreError(
             f"The log {path} cannot be written ({error.strerror}); make the data folder writable."
         ) from error
-    handler.setFormatter(_CleanFormatter(LOG_FORMAT))
+    handler.setFormatter(CleanFormatter(LOG_FORMAT))
     # Other packages log requests and contents at lower levels.
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logger.setLevel(values.log_level.upper())

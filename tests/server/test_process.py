@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import signal
@@ -19,6 +20,7 @@ from server.live import PATIENCE_S, exchange
 from server.processes import AUTHORIZATION, RUNTIME, listening, made_data_dir, port_of, serving, start
 from server.test_mcp import ERAS, mcp_client, text_of
 
+from live_memory.__main__ import CleanFormatter
 from live_memory.server.tool import TOOL_NAME
 
 
@@ -173,3 +175,12 @@ def test_it_may_open_more_files_than_a_mac_allows_at_first(data_dir: Path, liste
             assert int(limits.partition("Max open files")[2].split()[0]) > 256
         finally:
             process.terminate()
+
+
+def test_a_log_line_holds_no_secret_whoever_wrote_it() -> None:
+    password = "hunter" + "2Pass9"
+    record = logging.LogRecord(
+        "httpx", logging.WARNING, "", 0, "no route to https://user:%s@host/v1", (password,), None
+    )
+    line = CleanFormatter("%(levelname)s %(message)s").format(record)
+    assert line == "WARNING no route to https://user:[redacted: password]@host/v1"

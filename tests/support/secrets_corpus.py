@@ -233,6 +233,50 @@ def planted(seed: int) -> list[Planted]:
     return [*tokens(seed), *values(seed), *blocks(seed)]
 
 
+# Repeated, they would be slow to look through for a pattern that looks back, or far ahead at each place.
+HOSTILE = (
+    *(
+        "api_key=",
+        'api_key="',
+        "api_key: ",
+        "secret=a1",
+        "password is ",
+        "--token ",
+        "://b:",
+        "://a@b:c@",
+        "-u a:b ",
+        "?sig=aZ1",
+    ),
+    *(
+        "eyJ",
+        "eyJa1b2c3d4.",
+        "sk-proj-",
+        "pypi-",
+        "hvs.",
+        "dp.pt.",
+        "re_",
+        "v1.0-",
+        "EAAB",
+        "aAZDO",
+        "aaa8Q~",
+        "AKIA",
+        "AKIA" + "A" * 16 + " ",
+    ),
+    *(
+        "LS0tLS1CRUdJTiBSU0EgUFJJVkFUR",
+        '"kty""d":"a',
+        "authorization: basic ",
+        "machine a login b ",
+        "PWD=a",
+        "token\n value: ",
+    ),
+    *(
+        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}",
+        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}\n",
+        f"a1b2c3d4e5f6g7h8\n{'-' * 5}END PRIVATE KEY{'-' * 5}\n",
+    ),
+)
+
 LOOKALIKES = """
 AKIAIOSFODNN7EXAMPLE
 aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY

@@ -15,6 +15,7 @@ from support.secrets_corpus import (
     AROUND,
     B64,
     HEX,
+    HOSTILE,
     LOOKALIKES,
     LOWER,
     SHAPES,
@@ -144,50 +145,6 @@ def test_nothing_of_it_is_left_on_any_line_shown_by_itself() -> None:
     lines = "\n\n".join(plant.text for plant in plants).split("\n")
     text = "\n".join(redact_lines(lines, number, number + 1)[0] for number in range(len(lines)))
     assert [plant.kind for plant in plants if any(secret in text for secret in plant.secrets)] == []
-
-
-HOSTILE = (
-    *(
-        "api_key=",
-        'api_key="',
-        "api_key: ",
-        "secret=a1",
-        "password is ",
-        "--token ",
-        "://b:",
-        "://a@b:c@",
-        "-u a:b ",
-        "?sig=aZ1",
-    ),
-    *(
-        "eyJ",
-        "eyJa1b2c3d4.",
-        "sk-proj-",
-        "pypi-",
-        "hvs.",
-        "dp.pt.",
-        "re_",
-        "v1.0-",
-        "EAAB",
-        "aAZDO",
-        "aaa8Q~",
-        "AKIA",
-        "AKIA" + "A" * 16 + " ",
-    ),
-    *(
-        "LS0tLS1CRUdJTiBSU0EgUFJJVkFUR",
-        '"kty""d":"a',
-        "authorization: basic ",
-        "machine a login b ",
-        "PWD=a",
-        "token\n value: ",
-    ),
-    *(
-        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}",
-        f"{'-' * 5}BEGIN PRIVATE KEY{'-' * 5}\n",
-        f"a1b2c3d4e5f6g7h8\n{'-' * 5}END PRIVATE KEY{'-' * 5}\n",
-    ),
-)
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
