@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from live_memory.agent.answers import Question
 from live_memory.agent.ingest import Event, FileNotice
 from live_memory.errors import QuestionError
+from live_memory.server.fields import bad_field, is_broken
 
 MAX_NOTICED_PATHS = 1000
 # What hooks call it → what it means for the window.
@@ -51,12 +52,12 @@ def file_notice(fields: Mapping[str, object]) -> FileNotice:
     """The notice in `fields` (`cwd`, `event`, `paths`, `contents`); QuestionError names the first bad field."""
     event = EVENTS.get(required_text(fields, "event", "what happened: " + ", ".join(EVENTS)).strip().lower())
     if event is None:
-        raise _bad_field("event must be one of " + ", ".join(EVENTS) + ".")
+        raise bad_field("event must be one of " + ", ".join(EVENTS) + ".")
     paths = fields.get("paths")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
-        raise _bad_field("paths must be a list of the files' paths.")
+        raise bad_field("paths must be a list of the files' paths.")
     if len(paths) > MAX_NOTICED_PATHS:
-        raise _bad_field(f"paths may name {MAX_NOTICED_PATHS} files at most; send the rest in another notice.")
+        raise bad_field(f"paths may name {MAX_NOTICED_PATHS} files at most; send the rest in another notice.")
     return FileNotice(cwd(fields), event, tuple(paths), _contents(fields.get("contents"), paths))
 
 
@@ -67,10 +68,10 @@ def _contents(value: object, paths: Sequence[str]) -> Mapping[str, str]:
     if isinstance(value, list) and len(value) == len(paths):
         value = dict(zip(paths, value, strict=True))
     if not isinstance(value, dict):
-        raise _bad_field("contents must be an object of texts by path, or a list of texts, one for each of paths.")
+        raise bad_field("contents must be an object of texts by path, or a list of texts, one for each of paths.")
     texts = {path: text for path, text in value.items() if text is not None}
     if not all(isinstance(text, str) for text in texts.values()):
-        raise _bad_field("contents must hold texts only.")
+        raise bad_field("contents must hold texts only.")
     return texts
 
 
@@ -83,14 +84,13 @@ def required_text(fields: Mapping[str, object], name: str, meaning: str) -> str:
     """The non-blank text in `fields[name]`; QuestionError says what it should have been."""
     value = fields.get(name)
     if value is None:
-        raise _bad_field(f"{name} is missing: pass {meaning}.")
+        raise bad_field(f"{name} is missing: pass {meaning}.")
     if not isinstance(value, str):
-        raise _bad_field(f"{name} must be text, not {_kind(value)}: pass {meaning}.")
+        raise bad_field(f"{name} must be text, not {_kind(value)}: pass {meaning}.")
     if not value.strip():
-        raise _bad_field(f"{name} is empty: pass {meaning}.")
-    # JSON can spell half of a surrogate pair, which no file, database or provider takes.
-    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise _bad_field(f"{name} holds half of a surrogate pair, which is no character: pass {meaning}.")
+        raise bad_field(f"{name} is empty: pass {meaning}.")
+    if is_broken(value):
+        raise bad_field(f"{name} holds half of a surrogate pair, which is no character: pass {meaning}.")
     return value
 
 
@@ -101,7 +101,7 @@ def _token_count(value: object) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _bad_field("max_answer_tokens must be a whole number of tokens, 0 or left out for the usual length.")
+        raise bad_field("max_answer_tokens must be a whole number of tokens, 0 or left out for the usual length.")
     return value
 
 
@@ -119,7 +119,3 @@ def _refuse_constant(word: str) -> object:
 
 def _bad_json(message: str) -> QuestionError:
     return QuestionError("bad-json", message)
-
-
-def _bad_field(message: str) -> QuestionError:
-    return QuestionError("bad-field", message)

@@ -29,14 +29,19 @@ def text(fields: Fields, name: str) -> str:
         return ""
     if isinstance(value, (list, dict)) or not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise bad_field(f"{name} must be text.")
-    return whole_characters(name, str(value))
+    return checked(name, str(value))
 
 
-def whole_characters(name: str, value: str) -> str:
-    """`value`, refused where it holds half of a surrogate pair: JSON can spell it, and no file, database or provider takes it."""
-    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+def checked(name: str, value: str) -> str:
+    """`value`, refused where it `is_broken`."""
+    if is_broken(value):
         raise bad_field(f"{name} holds half of a surrogate pair, which is no character.")
     return value
+
+
+def is_broken(value: str) -> bool:
+    """Whether a text holds half of a surrogate pair: JSON can spell it, and no file, database or provider takes it."""
+    return not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def texts(fields: Fields, name: str) -> tuple[str, ...]:
@@ -48,7 +53,7 @@ def texts(fields: Fields, name: str) -> tuple[str, ...]:
         value = value.split(",")
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise bad_field(f"{name} must be a list of texts.")
-    return tuple(whole_characters(name, each).strip() for each in value if each.strip())
+    return tuple(checked(name, each).strip() for each in value if each.strip())
 
 
 def ids(fields: Fields, name: str) -> tuple[str, ...]:

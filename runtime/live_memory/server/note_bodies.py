@@ -16,6 +16,7 @@ from live_memory.notes.note import GLOBAL, Kind, Status
 from live_memory.notes.note_json import CHOICES
 from live_memory.server import bodies, fields
 from live_memory.server.fields import Fields, bad_field
+from live_memory.text.surrogates import whole_characters
 
 DEFAULT_RESULTS, MAX_RESULTS = 10, 200
 DEFAULT_LOG, MAX_LOG = 20, 1000
@@ -36,7 +37,7 @@ def prompt(given: Fields) -> Prompt:
     text = given.get("prompt")
     if not isinstance(text, str):
         raise bad_field("prompt is missing: pass the text that recall is for.")
-    return Prompt(bodies.cwd(given), text.encode("utf-8", "replace").decode(), fields.text(given, "session_id"))
+    return Prompt(bodies.cwd(given), whole_characters(text), fields.text(given, "session_id"))
 
 
 def filter_of(given: Fields, now_s: float) -> Filter:
@@ -126,7 +127,7 @@ def state_value(given: Fields) -> str:
     if "value" not in given:
         raise bad_field("value is missing: pass what the state shall be, any JSON value.")
     text = json.dumps(given["value"], ensure_ascii=False)
-    return fields.whole_characters("value", text)
+    return fields.checked("value", text)
 
 
 def _kinds(given: Fields) -> tuple[Kind, ...]:
