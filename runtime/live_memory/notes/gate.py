@@ -22,7 +22,7 @@ NAME_WORTH = 0.5
 RELATIVE_WORTH = 0.67  # three relatives are two words
 BODY_WORTH = 0.6  # of a word that stands in the body alone, as a share of the prompt
 COMMON_RATIO = 0.5  # what more of the notes hold opens nothing
-MIN_NOTES_FOR_COMMON = 4
+MIN_NOTES_FOR_COMMON = 8
 
 # The share that a note of a small store must cover, by the rate of wrong ones aimed at: a line in the rate's logarithm
 # through what the tuning half of the set showed.

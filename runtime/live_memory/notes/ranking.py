@@ -16,6 +16,7 @@ from live_memory.notes.note import Note
 from live_memory.notes.query import Query, weak_terms
 from live_memory.text.terms import COGNATE_CHARS, cognate_key
 
+UNSEEN_NOTES = 50
 MAX_RELATIVES = 4  # of one term; a beginning with more is a common one
 
 
@@ -72,8 +73,9 @@ def _is_relative(term: str, other: str) -> bool:
 
 
 def idf_of(vocabulary: Vocabulary) -> Callable[[str], float]:
-    """What a term tells: more the fewer notes hold it, most where none does; never negative."""
-    notes = vocabulary.notes
+    """What a term tells: more the fewer notes hold it, most where none does; never negative. A small store is taken for part
+    of a larger one: that one of three notes holds a word does not make it a common one."""
+    notes = vocabulary.notes + UNSEEN_NOTES
 
     @cache
     def idf(term: str) -> float:

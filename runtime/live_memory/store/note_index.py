@@ -67,7 +67,10 @@ class NoteIndex:
 
     def put_columns(self, number: int, scope: str, columns: Columns) -> None:
         self.remove(number)
-        prefix, row = self._prefix(scope), columns.cut(MAX_BODY_TERMS)
+        row = columns.cut(MAX_BODY_TERMS)
+        if not any(row):
+            return
+        prefix = self._prefix(scope)
         texts = [storable(" ".join(prefix + term for term in terms)) for terms in row]
         insert = "INSERT INTO note_index (rowid, title, description, body) VALUES (?, ?, ?, ?)"
         self._database.execute(insert, (number, *texts))
@@ -83,8 +86,7 @@ class NoteIndex:
                 continue
             terms = " ".join(row).split()
             self._database.execute("DELETE FROM note_index WHERE rowid = ?", (number,))
-            if terms:
-                self._count(terms[0].partition(":")[0] + ":", -1, -len(terms))
+            self._count(terms[0].partition(":")[0] + ":", -1, -len(terms))
 
     def candidates(self, wanted: Wanted, where: str = "", parameters: Parameters = ()) -> tuple[Found, ...]:
         """The notes that hold the rarer of the wanted terms, the best by a rough ranking first. `where` is a condition on

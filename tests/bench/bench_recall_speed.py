@@ -1,0 +1,137 @@
+"""How quick recall and search are in the server: one repository of 1,000, 10,000 and 100,000 notes, words spread as in a language.
+
+Half of the prompts are about a note (words of its title), half are about nothing here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+
+from bench.recall_cases import cases, notes_of, projects
+from bench.table import Row, median, percentile
+
+from live_memory.clock import SystemClock
+from live_memory.memory.place import Place
+from live_memory.memory.recall import Recall
+from live_memory.memory.search import Search, SearchQuery
+from live_memory.notes.note import Note
+from live_memory.settings import Settings
+from live_memory.store.note_store import Change, NoteStore
+from live_memory.store.sqlite import SqliteStore
+
+SIZES = (1_000, 10_000, 100_000)
+TARGETS_MS: Mapping[int, float] = {10_000: 10.0, 100_000: 30.0}
+ASKED = 200
+VOCABULARY = 60_000
+TITLE_TERMS, BODY_TERMS = 7, 60
+BATCH = 2_000
+REPO = "git:example.com/bench/repo"
+PLACE = Place(Path("/nowhere"), REPO)
+AT_S = 1_800_000_000.0
+
+
+class NoStates:
+    """No note rests on a file."""
+
+    async def states(self, notes: Sequence[Note], place: Place, within_s: float = 1.0) -> Mapping[str, str]:
+        return {}
+
+
+def run() -> list[Row]:
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in SIZES:
+            store = SqliteStore(Path(folder) / f"{size}.db")
+            started_s = time.perf_counter()
+            _fill(store.note_store, size)
+            built_s = time.perf_counter() - started_s
+            rows += asyncio.run(_measured(store.note_store, size))
+            rows.append(Row(f"{size} notes: saved one after the other, each with its index entry", f"{built_s:.1f} s"))
+    return rows
+
+
+def words() -> tuple[list[str], list[float]]:
+    """Real words first, then made ones, with weights that fall as a language's do."""
+    real = dict.fromkeys(word for project in projects() for note in notes_of(project) for word in note.body.split())
+    rng = random.Random(7)
+    letters = "etaoinshrdlucmfwypvbgk"
+    made = ["".join(rng.choices(letters, k=rng.randint(5, 10))) for _ in range(VOCABULARY - len(real))]
+    vocabulary = [*real, *made]
+    rng.shuffle(vocabulary)
+    return vocabulary, list(accumulate(1 / (rank + 8) for rank in range(len(vocabulary))))
+
+
+def _fill(store: NoteStore, size: int) -> None:
+    for batch in _batches(_notes(size)):
+        store.apply([Change("create", None, note, AT_S, "bench") for note in batch])
+
+
+def _notes(size: int) -> Iterator[Note]:
+    rng = random.Random(size)
+    vocabulary, weights = words()
+    for number in range(size):
+        said = rng.choices(vocabulary, cum_weights=weights, k=TITLE_TERMS + BODY_TERMS)
+        title, body = " ".join(said[:TITLE_TERMS]), " ".join(said[TITLE_TERMS:])
+        yield Note(REPO, f"n-{number}", "decision", title, body, created_at_s=AT_S, updated_at_s=AT_S + number)
+
+
+def _batches(notes: Iterator[Note]) -> Iterator[list[Note]]:
+    batch: list[Note] = []
+    for note in notes:
+        batch.append(note)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+async def _measured(store: NoteStore, size: int) -> list[Row]:
+    settings = replace(Settings(), recall_body_only=True)
+    recall = Recall(store, NoStates(), SystemClock(), lambda: settings)
+    search = Search(store, SystemClock(), lambda: settings)
+    prompts = _prompts(size)
+    await recall.recall(PLACE, prompts[0], "")
+    began_s = time.perf_counter()
+    await recall.settled()
+    calibrated_s = time.perf_counter() - began_s
+    target = TARGETS_MS.get(size)
+    recalled = await _times([partial(recall.recall, PLACE, prompt, "") for prompt in prompts])
+    searched = await _times([partial(search.find, PLACE, SearchQuery(prompt)) for prompt in prompts])
+    await recall.close()
+    return [
+        _row(f"{size} notes: recall in the server", recalled, target),
+        _row(f"{size} notes: search in the server", searched, None),
+        Row(f"{size} notes: calibration in the background, in slices of one title", f"{calibrated_s:.2f} s"),
+    ]
+
+
+def _prompts(size: int) -> list[str]:
+    rng = random.Random(3)
+    about = [note.title for note in _notes(min(size, 1_000))]
+    foreign = [case.text for case in cases("tuning") if case.kind != "near"]
+    return [text for _ in range(ASKED // 2) for text in (rng.choice(about), rng.choice(foreign))]
+
+
+async def _times(calls: Sequence[Callable[[], Coroutine[None, None, object]]]) -> list[float]:
+    times_ms = []
+    for call in calls:
+        started_s = time.perf_counter()
+        await call()
+        times_ms.append((time.perf_counter() - started_s) * 1000)
+    return times_ms
+
+
+def _row(what: str, times_ms: Sequence[float], target_ms: float | None) -> Row:
+    p95 = percentile(times_ms, 0.95)
+    figure = f"p50 {median(times_ms):.1f} ms, p95 {p95:.1f} ms"
+    if target_ms is None:
+        return Row(what, figure)
+    return Row(what, figure, "", f"p95 ≤ {target_ms:.0f} ms", p95 <= target_ms)
