@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import functools
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from live_memory.errors import ToolRefusal
-from live_memory.explore.held_files import locate, matching, prepare, read, signature
+from live_memory.explore.held_files import is_gone, locate, matching, prepare, read, signature, standing
+from live_memory.explore.spelling import ignores_case
 from live_memory.explore.walk import is_ignored
 
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -108,3 +111,56 @@ def test_globs_name_files_from_the_root_the_first_globs_first_each_once(root: Pa
 def test_a_glob_that_leads_nowhere_names_nothing(root: Path, glob: str) -> None:
     write(root, ["a.md", ".env"])
     assert list(matching(root, [glob])) == []
+
+
+def test_all_spellings_of_a_name_are_one_where_the_disk_ignores_case_and_two_where_it_does_not(root: Path) -> None:
+    write(root, ["Src/Main.py"])
+    assert locate(root, "src/MAIN.py", lambda _root: True) == "Src/Main.py"
+    assert locate(root, "src/MAIN.py", lambda _root: False) == "src/MAIN.py"
+    assert locate(root, "src/Gone.py", lambda _root: True) == "Src/Gone.py"
+    write(root, ["src/MAIN.py"])
+    assert locate(root, "src/MAIN.py", lambda _root: True) == "src/MAIN.py"
+
+
+def test_a_disk_is_asked_whether_it_ignores_case(root: Path) -> None:
+    assert ignores_case(root) is (root / ".GIT").exists()
+    assert ignores_case(root / "missing") is False
+
+
+def test_what_is_gone_is_told_from_what_cannot_be_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, ["a.py", "folder/b.py"])
+    assert not is_gone(root, "a.py")
+    for path in ("c.py", "a.py/below", "folder", "a\0b"):
+        assert is_gone(root, path)
+    for number in (errno.EACCES, errno.EIO, errno.ESTALE, errno.ENOTCONN):
+        error = OSError(number, os.strerror(number))
+        monkeypatch.setattr(os, "lstat", functools.partial(_raise, error))
+        assert not is_gone(root, "a.py")
+
+
+def _raise(error: OSError, _path: str) -> os.stat_result:
+    raise error
+
+
+def test_a_tree_is_a_checkout_a_folder_or_out_of_reach(root: Path) -> None:
+    assert standing(root) == "checkout"
+    (root / ".git" / "HEAD").unlink()
+    assert standing(root) == "folder"
+    (root / "empty").mkdir()
+    assert standing(root / "empty") == "unreachable"
+    assert standing(root / "missing") == "unreachable"
+    (root / "empty" / ".git").write_text("gitdir: elsewhere\n")
+    assert standing(root / "empty") == "checkout"
+
+
+@pytest.mark.parametrize(
+    "path", ["../out.py", "a/../../out.py", ".git/HEAD", ".env", "link.py", "folder/x.py", "/etc/passwd"]
+)
+def test_the_short_way_to_a_file_leads_nowhere_that_the_long_one_does_not(root: Path, path: str) -> None:
+    (root.parent / "out.py").write_text("not ours\n")
+    (root / ".env").write_text("KEY=value\n")
+    (root / "link.py").symlink_to(root.parent / "out.py")
+    (root / "folder").symlink_to(root.parent)
+    (root.parent / "x.py").write_text("not ours\n")
+    with pytest.raises(ToolRefusal):
+        read(root, path, 1000)
