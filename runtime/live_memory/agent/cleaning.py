@@ -47,8 +47,15 @@ def cleaned_files(files: TreeFiles, redaction: Callable[[], Redaction]) -> TreeF
 
 def redaction_mode(root: Path, settings: Settings) -> Mode:
     """Whether secrets are taken out of the text of the canonical `root`."""
-    off = (os.path.realpath(each) for each in roots_without_redaction(settings))
-    return "off" if str(root) in off else "on"
+    return "off" if any(_is_same(each, root) for each in roots_without_redaction(settings)) else "on"
+
+
+def _is_same(folder: str, root: Path) -> bool:
+    """Whether both name one folder, over links and however a disk that folds case spells it."""
+    try:
+        return os.path.samefile(folder, root)
+    except (OSError, ValueError):
+        return False
 
 
 def marked_tree(tree: str, mode: Mode) -> str:
