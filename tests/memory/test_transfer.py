@@ -46,12 +46,12 @@ class Desk:
         self.transfer = Transfer(self.store, self.clock, lambda: self.settings)
         self.store.apply(Change("create", None, note, NOW_S, "user") for note in notes)
 
-    def exported(self, extent: Extent = "all") -> list[Note]:
+    async def exported(self, extent: Extent = "all") -> list[Note]:
         """Every page."""
-        page = self.transfer.export(self.place, extent, None)
+        page = await self.transfer.export(self.place, extent, None)
         notes = [*page.notes]
         while page.after is not None:
-            page = self.transfer.export(self.place, extent, page.after)
+            page = await self.transfer.export(self.place, extent, page.after)
             notes += page.notes
         return notes
 
@@ -86,20 +86,20 @@ async def test_an_export_into_an_empty_store_exports_the_same_bytes(tmp_path: Pa
     )
     first = Desk(tmp_path, PORT, WHY, STYLE, fact)
     other = Desk(tmp_path / "clone", repo_id="git:example.com/another/one")
-    text = json_codec.encode(first.exported())
+    text = json_codec.encode(await first.exported())
     receipt = await other.take(json_codec.decode(text).notes)
     assert (counts(receipt), receipt.omissions) == ((4, 0, 0), [])
-    assert json_codec.encode(other.exported()) == text
+    assert json_codec.encode(await other.exported()) == text
     assert str(tmp_path) not in text
     assert REPO not in text
 
 
 async def test_agd_and_markdown_carry_the_same_notes_over(desk: Desk, tmp_path: Path) -> None:
-    notes = desk.exported()
+    notes = await desk.exported()
     for decoded in (agd.decode(agd.encode(notes), NOW_S), markdown.decode(markdown.encode(notes), NOW_S)):
         other = Desk(tmp_path)
         await other.take(decoded.notes)
-        assert other.exported() == notes
+        assert await other.exported() == notes
 
 
 @settings(max_examples=15)
@@ -110,7 +110,7 @@ def test_whatever_is_taken_in_is_unchanged_the_second_time(shelf: list[Note]) ->
     async def twice() -> None:
         desk = Desk(Path("/a/root"))
         first = await desk.take(notes)
-        second = await desk.take(desk.exported("everything"))
+        second = await desk.take(await desk.exported("everything"))
         assert (second.created, second.updated, second.unchanged) == (0, 0, first.created)
         again = await desk.take(notes)
         assert (again.created, again.updated, again.unchanged) == (0, 0, first.created)
@@ -122,7 +122,7 @@ def test_whatever_is_taken_in_is_unchanged_the_second_time(shelf: list[Note]) ->
 async def test_each_extent_holds_what_its_name_says(desk: Desk) -> None:
     desk.store.apply([Change("create", None, replace(WHY, scope="git:example.com/x/y"), NOW_S, "user")])
     shown = {
-        extent: [(note.scope, note.id) for note in desk.exported(extent)]
+        extent: [(note.scope, note.id) for note in await desk.exported(extent)]
         for extent in ("repo", "global", "all", "everything")
     }
     assert shown["repo"] == [("repo", "port"), ("repo", "why")]
@@ -174,11 +174,11 @@ async def test_an_import_is_one_batch_that_an_undo_takes_back(tmp_path: Path) ->
 
 
 async def test_a_dry_run_counts_and_keeps_nothing(desk: Desk) -> None:
-    before = desk.exported()
+    before = await desk.exported()
     receipt = await desk.take(
         [replace(WHY, id="new"), replace(PORT, body="n", updated_at_s=1.5e9), WHY], mode="dry-run"
     )
-    assert (counts(receipt), desk.exported()) == ((1, 1, 1), before)
+    assert (counts(receipt), await desk.exported()) == ((1, 1, 1), before)
 
 
 async def test_all_can_be_sent_to_one_scope(desk: Desk) -> None:
@@ -261,7 +261,7 @@ async def test_a_title_that_is_too_long_is_kept_in_the_body(desk: Desk) -> None:
 
 async def test_secrets_that_are_in_the_store_do_not_leave_it(desk: Desk) -> None:
     desk.store.apply([Change("create", None, replace(WHY, id="leak", body=SECRET, title=SECRET), NOW_S, "user")])
-    assert SECRET not in json_codec.encode(desk.exported())
+    assert SECRET not in json_codec.encode(await desk.exported())
 
 
 async def test_a_full_repository_takes_no_more_and_says_so(desk: Desk) -> None:

@@ -15,9 +15,10 @@ SAVE_USAGE = (
     "[--refs ID,…] [--supersedes ID,…] [--files PATH,…] [--cwd DIR] [--json]"
 )
 GET_USAGE = "get ID… [--follow-refs] [--backlinks] [--depth N] [--cwd DIR] [--json]"
-FORGET_USAGE = "forget ID… | forget --undo [N] [--cwd DIR] [--json]"
+FORGET_USAGE = "forget ID… | forget --undo [N | BATCH] [--cwd DIR] [--json]"
 TEXT_FIELDS = ("kind", "description", "id", "status", "priority", "scope")
 LIST_FIELDS = ("refs", "supersedes", "files")
+MAX_SHOWN = 20  # changes taken back, of a large batch
 COMMON = {**options.CWD, **options.JSON}
 
 
@@ -86,16 +87,19 @@ def run_forget(arguments: list[str]) -> int:
 
 
 def _undo(parsed: options.Parsed) -> int:
-    if len(parsed.words) > 1 or not all(word.isascii() and word.isdigit() for word in parsed.words):
-        raise UsageError(f"--undo takes the number of one change, as `log` shows it; usage: live-memory {FORGET_USAGE}")
+    if len(parsed.words) > 1 or not all(word.isdecimal() or "-" in word for word in parsed.words):
+        raise UsageError(f"--undo takes one change or batch, as `log` shows it; usage: live-memory {FORGET_USAGE}")
     body: dict[str, object] = {"cwd": options.folder(parsed)}
-    if parsed.words:
-        body["number"] = int(parsed.words[0])
+    for word in parsed.words:
+        is_number = word.isascii() and word.isdigit()
+        body |= {"number": int(word)} if is_number else {"batch": word}
     answer = note_server.ask(paths.place(), "POST", "/undo", body)
     if options.form(parsed) == "json":
         return note_lines.print_json(answer)
     changes = note_lines.objects(answer, "changes")
-    note_lines.print_lines([f"Taken back, for {change.get('id')} ({change.get('reason')})." for change in changes])
+    lines = [f"Taken back, for {change.get('id')} ({change.get('reason')})." for change in changes[:MAX_SHOWN]]
+    rest = len(changes) - len(lines)
+    note_lines.print_lines([*lines, f"And {rest:,} more."] if rest else lines)
     return 0
 
 

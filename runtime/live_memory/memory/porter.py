@@ -38,7 +38,7 @@ class Porter:
 
     async def export(self, cwd: str, extent: Extent, after: Key | None) -> Page:
         """The next notes of an export; from the first one on where `after` is None."""
-        return self._transfer.export(await self._places.of(cwd), extent, after)
+        return await self._transfer.export(await self._places.of(cwd), extent, after)
 
     async def take(self, cwd: str, parcel: Parcel) -> Receipt:
         """Keep some notes of an import."""

@@ -33,7 +33,7 @@ Extent: TypeAlias = Literal["all", "repo", "global", "everything"]
 Mode: TypeAlias = Literal["apply", "dry-run"]
 
 PAGE_NOTES = 200
-SLICE_MS = 12.0  # of work between two chances for others
+SLICE_MS = 8.0  # of work between two chances for others
 MAX_SLICE_NOTES = 100
 TRIES = 4  # of a slice that another process gets in the way of
 BUT_FACTS = Sieve(but_kinds=["fact"])
@@ -79,30 +79,42 @@ class Transfer:
         self._clock = clock
         self._settings = settings
 
-    def export(self, place: Place, extent: Extent, after: Key | None) -> Page:
+    async def export(self, place: Place, extent: Extent, after: Key | None) -> Page:
         """The next notes of `extent`, by scope and id; of everything, those of other repositories keep their scopes."""
         words = {place.repo_id: HOME, GLOBAL: GLOBAL, str(place.root): TREE}
         here = {"global": [GLOBAL], "repo": [place.repo_id, str(place.root)]}
         scopes = here.get(extent, [*here["repo"], GLOBAL])
         if extent == "everything":
             scopes = [*dict.fromkeys([*scopes, *self._store.scopes()])]
-        notes = self._store.page(scopes, after, PAGE_NOTES)
-        shown = tuple(_redacted(replace(note, scope=words.get(note.scope, note.scope))) for note in notes)
-        return Page(shown, key_of(notes[-1]) if len(notes) == PAGE_NOTES else None)
+        shown: list[Note] = []
+        pace = self._pace()
+        while len(shown) < PAGE_NOTES:
+            with pace:
+                wanted = min(pace.notes, PAGE_NOTES - len(shown))
+                notes = self._store.page(scopes, after, wanted)
+                shown += [_leaving(note, words) for note in notes]
+            if len(notes) < wanted:
+                return Page(tuple(shown), None)
+            after = key_of(notes[-1])
+            await asyncio.sleep(0)
+        return Page(tuple(shown), after)
 
     async def take(self, place: Place, parcel: Parcel) -> Receipt:
         """Keep the notes of a parcel: those that are not there, and those that are newer than what is there."""
         receipt = Receipt(parcel.batch or new_batch("import"))
         rest = list(parcel.notes)
         room = _Room(self._store, self._settings().notes_max_count)
-        pace = Pace(self._clock, slice_ms=SLICE_MS, most=MAX_SLICE_NOTES)
+        pace = self._pace()
         while rest:
             some, rest = rest[: pace.notes], rest[pace.notes :]
             with pace:
                 self._keep(list(self._arrived(place, some, parcel, receipt)), parcel, receipt, room)
             await asyncio.sleep(0)
-        logger.info("imported batch=%s created=%d updated=%d", receipt.batch, receipt.created, receipt.updated)
+        logger.debug("imported batch=%s created=%d updated=%d", receipt.batch, receipt.created, receipt.updated)
         return receipt
+
+    def _pace(self) -> Pace:
+        return Pace(self._clock, slice_ms=SLICE_MS, most=MAX_SLICE_NOTES)
 
     def _arrived(
         self, place: Place, some: Sequence[Mapping[str, object]], parcel: Parcel, receipt: Receipt
@@ -192,6 +204,8 @@ def _in_place_of(there: Note, note: Note) -> Note:
     return replace(note, created_at_s=made_s, use_count=uses, used_at_s=used_s)
 
 
-def _redacted(note: Note) -> Note:
-    """`note` as it may leave: secrets that the store may still hold stay here."""
-    return replace(note, title=redact(note.title), description=redact(note.description), body=redact(note.body))
+def _leaving(note: Note, words: Mapping[str, str]) -> Note:
+    """`note` as it may leave: its scope a word, and without secrets that the store may still hold."""
+    scope = words.get(note.scope, note.scope)
+    title, description, body = map(redact, (note.title, note.description, note.body))
+    return replace(note, scope=scope, title=title, description=description, body=body)
