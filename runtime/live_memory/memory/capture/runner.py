@@ -141,6 +141,8 @@ class Capture:
         rest = Rest(self._bench.clock.wall_s(), "was interrupted", tries=claimed.tries)
         try:
             rest = await Distiller(self._bench, claimed, settings).run()
+            what = "done" if rest.judged_bytes is not None else "left"
+            logger.info("session %s session=%s why=%s", what, claimed.session_id, rest.why.replace(" ", "-"))
         except ClaimLost:
             logger.info("transcript taken over by another server")
         except StoreError as error:
