@@ -50,8 +50,7 @@ def all_notes() -> tuple[Note, ...]:
 def _note(row: dict[str, Any]) -> Note:
     scope = GLOBAL if row["project"] == "globals" else str(row["project"])
     refs = tuple(row.get("refs", ()))
-    texts = {name: str(row[name]) for name in ("id", "title", "body")}
-    return Note(scope, kind=row["kind"], refs=refs, updated_at_s=AT_S, **texts)
+    return Note(scope, row["id"], row["kind"], row["title"], row["body"], refs=refs, updated_at_s=AT_S)
 
 
 def notes_of(project: str) -> tuple[Note, ...]:

@@ -45,6 +45,13 @@ def test_a_relative_of_a_word_finds_a_note_in_another_language_but_counts_less()
     assert ids("paginazione del catalogo", english, italian, words="exact") == ["it"]
 
 
+def test_a_word_of_another_language_finds_the_english_one_it_stands_for() -> None:
+    english = note("en", "Queue of the printer")
+    assert ids("perche la coda delle stampe non si muove", english) == ["en"]
+    assert ids("为什么队列不动", english) == ["en"]
+    assert ids("perche la coda delle stampe non si muove", english, words="exact") == []
+
+
 def test_words_side_by_side_count_more_than_words_apart() -> None:
     apart = note("apart", "x", "budget things and others and more, then a retry")
     beside = note("beside", "x", "things and others and more, then a retry budget")

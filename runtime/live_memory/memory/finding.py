@@ -35,8 +35,11 @@ class Finder:
 
     def find(self, scopes: Sequence[str], query: Query, sieve: Sieve = EVERYTHING, limit: int = CANDIDATES) -> Found:
         """The best of at most `limit` candidates."""
+        if self.words == "exact":
+            query = replace(query, meanings={})
         beginnings = beginnings_of(query) if self.words == "related" else ()
-        vocabulary = self.store.vocabulary(scopes, query.terms, beginnings)
+        meant = (other for others in query.meanings.values() for other in others)
+        vocabulary = self.store.vocabulary(scopes, (*query.terms, *meant), beginnings)
         relatives = {other: count for held in vocabulary.relatives.values() for other, count in held.items()}
         vocabulary = replace(vocabulary, frequencies={**relatives, **vocabulary.frequencies})
         related = (other for others in relatives_of(query, vocabulary).values() for other in others)

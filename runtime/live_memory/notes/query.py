@@ -5,11 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 
-from live_memory.text.languages import EVERYDAY_WORDS, STOP_PAIRS, STOP_WORDS, WEAK_WORDS, language_of
+from live_memory.text.languages import (
+    CJK_GLOSSARY,
+    EVERYDAY_WORDS,
+    STOP_PAIRS,
+    STOP_WORDS,
+    WEAK_WORDS,
+    in_english,
+    language_of,
+)
 from live_memory.text.terms import CJK_RUN, TOKEN, fold, stem, terms, without_marks
 
 MAX_TERMS = 64  # of a question; what is pasted below it says less and less
@@ -25,12 +33,14 @@ _LOOK_BACK_CHARS = 4
 @dataclass(frozen=True, slots=True)
 class Query:
     """`terms` are distinct and in order, `pairs` those that follow each other, `names` those that are only written as names;
-    `worths` says how much of a word a term is, where it is not one."""
+    `worths` says how much of a word a term is, where it is not one; `meanings` which English terms one of another language
+    may stand for."""
 
     terms: tuple[str, ...]
     pairs: frozenset[tuple[str, str]] = frozenset()
     names: frozenset[str] = frozenset()
     worths: Mapping[str, float] = field(default_factory=dict)
+    meanings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def words(self) -> float:
@@ -46,7 +56,7 @@ class Query:
     def without_short(self, min_chars: int) -> Query:
         """The query without the words that are shorter than that; pairs of characters stay."""
         kept = tuple(term for term in self.terms if len(term) >= min_chars or not term.isascii())
-        return Query(kept, frozenset(pairwise(kept)), self.names, self.worths)
+        return replace(self, terms=kept, pairs=frozenset(pairwise(kept)))
 
 
 def query_of(text: str, stop: frozenset[str] = frozenset()) -> Query:
@@ -58,7 +68,7 @@ def query_of(text: str, stop: frozenset[str] = frozenset()) -> Query:
     kept = [term for term in terms(text) if term not in left_out and term not in STOP_PAIRS]
     distinct = tuple(dict.fromkeys(kept))[:MAX_TERMS]
     names = frozenset[str]() if language == NOUNS_ARE_CAPITALS else names_of(text)
-    return Query(distinct, frozenset(pairwise(distinct)), names, _worths(text))
+    return Query(distinct, frozenset(pairwise(distinct)), names, _worths(text), _meanings(text, language))
 
 
 def names_of(text: str) -> frozenset[str]:
@@ -86,6 +96,22 @@ def _worths(text: str) -> dict[str, float]:
             share = max(1.0, (len(made) - 1) / PARTS_A_WORD) / len(made)
             worths.update({term: max(share, worths.get(term, 0.0)) for term in made})
     return worths
+
+
+def _meanings(text: str, language: str) -> dict[str, tuple[str, ...]]:
+    """Terms of `text` with those of the English words that the glossary has for them."""
+    meanings: dict[str, tuple[str, ...]] = {}
+    if language != "en":
+        for match in TOKEN.finditer(without_marks(text)):
+            word = fold(match.group())
+            if english := in_english(word, language):
+                meanings[stem(word)] = tuple(stem(other) for other in english)
+    for run in CJK_RUN.finditer(text):
+        for written, english in CJK_GLOSSARY:
+            at = run.group().find(written)
+            if at >= 0:
+                meanings.setdefault(run.group()[at : at + 2], tuple(stem(other) for other in english))
+    return meanings
 
 
 @cache

@@ -53,13 +53,15 @@ Relatives = Mapping[str, Sequence[str]]
 
 
 def relatives_of(query: Query, vocabulary: Vocabulary) -> Relatives:
-    """The terms of the notes that share their beginning with a term of the question, by that term."""
+    """The terms of the notes that mean the same as a term of the question in another language, or share their beginning with
+    it, by that term."""
     found: dict[str, tuple[str, ...]] = {}
     for term in query.terms:
-        known = vocabulary.relatives.get(cognate_key(term), {})
-        others = tuple(other for other in known if other != term and _is_relative(term, other))
+        alike = vocabulary.relatives.get(cognate_key(term), {})
+        others = [other for other in query.meanings.get(term, ()) if vocabulary.frequencies.get(other)]
+        others += [other for other in alike if other != term and _is_relative(other)]
         if others:
-            found[term] = others[:MAX_RELATIVES]
+            found[term] = tuple(dict.fromkeys(others))[:MAX_RELATIVES]
     return found
 
 
@@ -68,7 +70,7 @@ def beginnings_of(query: Query) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for term in query.terms if (key := cognate_key(term))))
 
 
-def _is_relative(term: str, other: str) -> bool:
+def _is_relative(other: str) -> bool:
     return len(other) >= COGNATE_CHARS and other.isalpha()
 
 
