@@ -87,9 +87,10 @@ class StandIn:
     def environment(self) -> dict[str, str]:
         return {"LIVE_MEMORY_DATA_DIR": str(self.data_dir), "LIVE_MEMORY_PORT": str(self.port)}
 
-    def put_on_record(self) -> None:
-        """Be the running server of the data folder, as its pid record has it."""
-        identity.write_record(paths.Place(str(self.data_dir), self.port), os.getpid(), plugin_version())
+    def put_on_record(self, pid: int = 0) -> None:
+        """Be the running server of the data folder, as its pid record has it: in process `pid` (ours when 0), which
+        whoever finds this server wanting may end."""
+        identity.write_record(paths.Place(str(self.data_dir), self.port), pid or os.getpid(), plugin_version())
 
     def bodies(self, path: str) -> list[Any]:
         """The bodies that came to `path`, in order."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import select
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = tuple(json.loads((ROOT / "hooks" / "hooks.json").read_text())["hooks"])
 LIMIT_S = 20
+FIRST_FREE = 10  # a shell may use the descriptors below for itself
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,31 @@ def command(event: str) -> str:
 
 
 def call(event: str, told: object, env: dict[str, str], cwd: Path | None = None) -> Spoken:
-    """Run the hook of `event`, told `told` (bytes go as they are)."""
+    """Run the hook of `event`, told `told` (bytes go as they are), to the end of whatever it leaves in the background."""
     content = told if isinstance(told, bytes) else json.dumps(told).encode()
-    done = subprocess.run(
-        ["sh", "-c", command(event)],
-        input=content,
-        env=env,
-        cwd=cwd,
-        capture_output=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    with everything_ended() as held:
+        done = subprocess.run(
+            ["sh", "-c", command(event)],
+            input=content,
+            env=env,
+            cwd=cwd,
+            capture_output=True,
+            pass_fds=(held,),
+            timeout=LIMIT_S,
+            check=False,
+        )
     return Spoken(json.loads(done.stdout) if done.stdout else None, done.returncode, done.stderr.decode())
+
+
+@contextmanager
+def everything_ended() -> Iterator[int]:
+    """A descriptor to hand to a process: the block ends when nobody holds it any more."""
+    reading, writing = os.pipe()
+    held = fcntl.fcntl(writing, fcntl.F_DUPFD, FIRST_FREE)
+    os.close(writing)
+    try:
+        yield held
+    finally:
+        os.close(held)
+        select.select([reading], [], [], LIMIT_S)
+        os.close(reading)
