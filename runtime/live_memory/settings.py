@@ -176,6 +176,7 @@ class Settings:
         750,
         "How much of a session's beginning the table of contents of the notes may take; 0 shows none.",
         minimum=0,
+        maximum=2300,
         topic="Notes",
     )
     approve_saves: bool = setting(

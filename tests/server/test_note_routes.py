@@ -11,9 +11,11 @@ import pytest
 from server.desks import HandDesk, request_of, state_of
 
 from live_memory.clock import ManualClock
+from live_memory.notes.note import Note
 from live_memory.server.note_routes import NOTE_ROUTES
 from live_memory.server.routes import dispatch
 from live_memory.server.state import Phase, ServerState
+from live_memory.store.note_store import Change
 
 DEGRADED = Phase("degraded", reason="The packages could not be installed.")
 INSTALLING = Phase("installing", step="unpacking")
@@ -163,6 +165,14 @@ async def test_a_table_is_narrowed_by_kind_status_and_age(root: Path) -> None:
     assert (await notes.get("/toc", status="done"))["notes"] == 1
     assert (await notes.get("/toc", since="2d"))["notes"] == 1
     assert (await notes.get("/toc", since="1w"))["notes"] == 2
+
+
+async def test_facts_are_listed_only_where_they_are_asked_for(root: Path) -> None:
+    notes = Notes(root)
+    fact = Note(str(root), "fact-1", "fact", "", "Cart.total rounds half-even (shop/cart.py).")
+    notes.state.library.shelf.store.apply([Change("create", None, fact, 1.0, "user")])
+    assert (await notes.get("/toc"))["notes"] == 0
+    assert "- #fact-1 (fact): Cart.total rounds half-even" in (await notes.get("/toc", kind="fact"))["context"]
 
 
 async def test_what_a_session_was_given_is_forgotten_where_its_context_is(root: Path) -> None:

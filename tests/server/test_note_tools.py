@@ -14,6 +14,7 @@ from server.test_mcp import ERAS, mcp_client, text_of
 
 from live_memory.clock import ManualClock
 from live_memory.server.note_tools import NOTE_TOOLS
+from live_memory.server.plain_mcp import TOOLS
 from live_memory.server.routes import dispatch
 from live_memory.server.state import Phase, ServerState
 from live_memory.text.tokens import estimate_tokens
@@ -74,7 +75,7 @@ def test_the_four_definitions_are_cheap_to_have() -> None:
 
 
 def test_they_stay_behind_the_clients_tool_search_and_only_saving_writes() -> None:
-    assert all(tool.meta == {"anthropic/alwaysLoad": False} for tool in NOTE_TOOLS)
+    assert all(tool.meta["anthropic/alwaysLoad"] is False and tool.meta["anthropic/searchHint"] for tool in NOTE_TOOLS)
     readers = [tool.name for tool in NOTE_TOOLS if tool.annotations["readOnlyHint"]]
     assert readers == ["memory_search", "memory_get", "memory_toc"]
     assert all("cwd" not in list(map(str, tool.schema["required"])) for tool in NOTE_TOOLS)  # type: ignore[call-overload]
@@ -94,7 +95,7 @@ async def test_a_client_saves_finds_fetches_and_lists(era: str, tmp_path: Path) 
         assert refused.is_error
         assert text_of(refused).startswith("query is missing: pass what to look for")
         listed = (await client.list_tools()).tools
-        assert [tool.meta for tool in listed if tool.name == "memory_get"] == [{"anthropic/alwaysLoad": False}]
+        assert [tool.meta for tool in listed] == [tool.meta or None for tool in TOOLS]
 
 
 @pytest.mark.parametrize("phase", [Phase("degraded", reason="x"), Phase("installing", step="y")])

@@ -82,17 +82,18 @@ class Library:
     async def toc(self, cwd: str, narrowed: Filter = Filter()) -> Toc:
         """What a session should know of: the best notes that fit the budget, one line each."""
         place = await self.places.of(cwd)
+        scopes = (*place.scopes, str(place.root)) if "fact" in narrowed.kinds else place.scopes
         now_s = self.shelf.clock.wall_s()
         sieve = _sieve(narrowed, now_s)
         store = self.shelf.store
         budget_tokens = self.shelf.settings().toc_budget_tokens
         limit = 1 + budget_tokens // TOKENS_PER_LINE
-        best = store.most_used(place.scopes, sieve, limit)
+        best = store.most_used(scopes, sieve, limit)
         if len(best) < limit:
             return toc(best, len(best), budget_tokens, now_s)
         sessions = _recent_sessions(sieve, now_s)
-        newest = store.notes(place.scopes, sessions)[:1] if sessions else ()
-        count = store.count(place.scopes, sieve)
+        newest = store.notes(scopes, sessions)[:1] if sessions else ()
+        count = store.count(scopes, sieve)
         rest = [note for note in best if note not in newest]
         return toc((*newest, *rest), count, budget_tokens, now_s)
 

@@ -20,7 +20,12 @@ IDS = {"type": "array", "items": {"type": "string"}}
 KIND = {"type": "string", "enum": KINDS}
 STATUS = {"type": "string", "enum": STATUSES}
 SINCE = {"type": "string", "description": "2026-05-01, or 7d."}
-META: Mapping[str, object] = {"anthropic/alwaysLoad": False}
+
+
+def _meta(hint: str) -> Mapping[str, object]:
+    """What keeps a tool behind Claude Code's tool search, and lets that find it."""
+    return {"anthropic/alwaysLoad": False, "anthropic/searchHint": hint}
+
 
 WRITES: Mapping[str, object] = {**READS, "readOnlyHint": False}
 
@@ -48,7 +53,7 @@ SEARCH = ToolDefinition(
         path={"type": "string", "description": "A file or folder that notes rest on."},
     ),
     READS,
-    META,
+    _meta("recall what was decided or found out in earlier sessions"),
 )
 
 GET = ToolDefinition(
@@ -65,7 +70,7 @@ GET = ToolDefinition(
         depth={"type": "integer", "minimum": 1, "maximum": 8},
     ),
     READS,
-    META,
+    _meta("read remembered notes by id"),
 )
 
 SAVE = ToolDefinition(
@@ -90,7 +95,7 @@ SAVE = ToolDefinition(
         files={**IDS, "description": "Files it rests on."},
     ),
     WRITES,
-    META,
+    _meta("remember something for later sessions"),
 )
 
 TOC = ToolDefinition(
@@ -99,7 +104,7 @@ TOC = ToolDefinition(
     "List what is noted, one line each, open ones first: what the session began with, anew or narrowed.",
     _schema([], since=SINCE, status=STATUS, kind=KIND),
     READS,
-    META,
+    _meta("list remembered notes"),
 )
 
 NOTE_TOOLS = (SEARCH, GET, SAVE, TOC)
