@@ -13,6 +13,7 @@ from e2e.claude_code import ClaudeCode
 from support.two_models import Call, TwoModels
 
 LIMIT_S = 90.0
+WRITTEN_S = 1.5  # until the CLI has written down what it did
 CART = "shop/cart.py"
 ASKED = "The total of a cart is off by a cent now and then. Find out why, and mend it in shop/cart.py."
 CAUSE = "Cart.total summed binary floats, so that 0.1 + 0.2 carried an error of one cent into the invoice"
@@ -83,6 +84,7 @@ def killed_session(user: ClaudeCode, models: TwoModels, prompt: str, *turns: Cal
     process = subprocess.Popen(command, cwd=user.project, env=user.environment, **pipes)  # type: ignore[call-overload]
     try:
         assert is_thinking.wait(LIMIT_S)
+        time.sleep(WRITTEN_S)
     finally:
         process.kill()
         process.wait()
