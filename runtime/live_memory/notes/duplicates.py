@@ -7,10 +7,12 @@ like in the other, and what turns a sentence round (numbers, names, code, negati
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from live_memory.notes.note import Note
+from live_memory.notes.sentences import sentences
 from live_memory.text.languages import STOP_WORDS
 from live_memory.text.terms import TOKEN, fold, is_identifier, terms, without_marks
 
@@ -18,8 +20,6 @@ NEAR = 0.9  # a word in ten may differ
 LIKE_TITLE = 0.5  # titles are labels: what counts is the body, where it is more than a word or two
 MIN_BODY_TERMS = 8
 MAX_SENTENCES = 400  # two longer notes are alike only when they are equal
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[\n。！？；;]+")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 # Words that turn a sentence round, in the languages that have built-in stop words; folded.
 _TURNING_WORDS = """
     not no never none nobody nothing without neither nor cannot dont doesnt didnt wont isnt arent wasnt shouldnt mustnt
@@ -53,20 +53,47 @@ class Sentence:
 
 def similarity(one: Note, other: Note) -> float:
     """From 0 to 1; from NEAR on, one of the two says nothing that the other leaves out."""
-    return max(coverage(one, other), coverage(other, one))
+    return _similarity(_Saying(one), _Saying(other))
+
+
+def likest(note: Note, others: Iterable[Note]) -> tuple[float, Note | None]:
+    """The one of `others` that is most similar to `note`, and how much it is; None of none."""
+    said = _Saying(note)
+    alike = ((_similarity(said, _Saying(other)), other) for other in others)
+    return max(alike, key=lambda pair: pair[0], default=(0.0, None))
 
 
 def coverage(one: Note, other: Note) -> float:
     """How much of what `other` says, `one` says as well: as much as of its least covered sentence."""
-    if _plain(one.title) == _plain(other.title) and _plain(one.body) == _plain(other.body):
+    return _coverage(_Saying(one), _Saying(other))
+
+
+class _Saying:
+    """What a note says, its body taken apart when it is asked for: most pairs differ in their titles already."""
+
+    def __init__(self, note: Note) -> None:
+        self.plain = (_plain(note.title), _plain(note.body))
+        self.title = _sentence(note.title)
+        self._text = note.body
+
+    @cached_property
+    def body(self) -> Sequence[Sentence]:
+        return _sentences(self._text)
+
+
+def _similarity(one: _Saying, other: _Saying) -> float:
+    return max(_coverage(one, other), _coverage(other, one))
+
+
+def _coverage(one: _Saying, other: _Saying) -> float:
+    if one.plain == other.plain:
         return 1.0
-    said, asked = _sentences(one.body), _sentences(other.body)
-    if not asked or max(len(said), len(asked)) > MAX_SENTENCES:
+    alike = one.title.likeness(other.title)
+    if alike < LIKE_TITLE or not other.body or max(len(one.body), len(other.body)) > MAX_SENTENCES:
         return 0.0
-    alike = _sentence(one.title).likeness(_sentence(other.title))
-    if alike < (LIKE_TITLE if _size(asked) >= MIN_BODY_TERMS else NEAR):
+    if alike < NEAR and _size(other.body) < MIN_BODY_TERMS:
         return 0.0
-    return min(max((ask.likeness(say) for say in said), default=0.0) for ask in asked)
+    return min(max((asked.likeness(said) for said in one.body), default=0.0) for asked in other.body)
 
 
 def _plain(text: str) -> str:
@@ -78,7 +105,7 @@ def _size(sentences: Sequence[Sentence]) -> int:
 
 
 def _sentences(text: str) -> Sequence[Sentence]:
-    made = (_sentence(_BULLET.sub("", part)) for part in _SENTENCE_END.split(text))
+    made = (_sentence(part) for part in sentences(text))
     return [each for each in made if each.terms or each.telling]
 
 
