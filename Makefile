@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup check fix lint types test e2e bench serve lock docs
+.PHONY: help setup check fix lint types test e2e bench fuzz serve lock docs
 
 help: ## this list
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,6 +38,9 @@ e2e: setup ## the real Claude Code CLI, a real llama.cpp server, the MCP conform
 
 bench: setup ## the table of figures and targets
 	$(BIN)/python tests/bench $(ONLY)
+
+fuzz: setup ## 100,000 bent inputs for the server and the hooks; CASES=n SEED=n
+	$(BIN)/python tests/bench/fuzz_inputs.py $(or $(CASES),100000) $(SEED)
 
 serve: setup ## a server with the scripted model: no key, a database of its own under build/, PORT=7712
 	LIVE_MEMORY_PROVIDER=scripted LIVE_MEMORY_DATA_DIR=$(CURDIR)/build/serve LIVE_MEMORY_PORT=$(or $(PORT),7712) bin/live-memory serve

@@ -131,7 +131,7 @@ async def test_a_time_is_trusted_as_far_as_the_file_system_keeps_it(
 
     def looks(root: Path, path: str) -> Any:
         seen = wiring.tree_files().signature(root, path)
-        return seen and replace(seen, mtime_ns=written_ns, ctime_ns=written_ns)
+        return seen and seen._replace(mtime_ns=written_ns, ctime_ns=written_ns)
 
     scene = make_scene(
         tmp_path, [GROUNDED] * 3, clock=clock, files=replace(files, signature=looks), force_explore_when_cold=False

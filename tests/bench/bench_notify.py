@@ -227,7 +227,7 @@ def looks(folder: Path) -> Iterator[Row]:
         first.append(_timed_ms(freshness, window))
         again += [_timed_ms(freshness, window) for _ in range(5)]
     yield Row(
-        f"looking at {count:,} held files",
+        f"looking at {count:,} held files, CPU time",
         shown(again),
         f"and reading them all: {shown(first)}",
         f"p95 ≤ {CHECK_TARGET_MS:g} ms",
@@ -236,10 +236,11 @@ def looks(folder: Path) -> Iterator[Row]:
 
 
 def _timed_ms(freshness: Freshness, window: Window) -> float:
-    started_s = time.perf_counter()
+    """In CPU time: what else the machine does must not look like it."""
+    started_s = time.thread_time()
     findings = freshness.check(window, 1 << 20)
     assert not findings.news
-    return (time.perf_counter() - started_s) * 1000
+    return (time.thread_time() - started_s) * 1000
 
 
 def run() -> list[Row]:

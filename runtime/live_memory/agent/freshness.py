@@ -49,7 +49,7 @@ class Freshness:
     files: TreeFiles
     root: Path
     clock: Clock
-    _looks: dict[str, tuple[FileSignature, tuple[FileState, str]]] = field(default_factory=dict)
+    _looks: dict[str, tuple[FileSignature, FileState, str]] = field(default_factory=dict)
     _was_checkout: bool = False
 
     def check(self, window: Window, max_bytes: int, budget_s: float = math.inf) -> Findings:
@@ -118,8 +118,10 @@ class Freshness:
         return _suspects_first(due), []
 
     def _is_as_before(self, window: Window, path: str, looks: FileSignature | None) -> bool:
-        state, sha256 = expected(window, path)
-        return state == "deleted" if looks is None else self._looks.get(path) == (looks, (state, sha256))
+        known = window.pending.get(path) or window.files[path]
+        if looks is None:
+            return known.state == "deleted"
+        return self._looks.get(path) == (looks, known.state, known.sha256)
 
     def _news(self, window: Window, look: _Look, max_bytes: int) -> tuple[Observation, ...]:
         now_s, looks, path = self.clock.wall_s(), look.looks, look.path
@@ -135,7 +137,7 @@ class Freshness:
     def _remember(self, window: Window, path: str, looks: FileSignature | None, now_s: float) -> None:
         """The file was as `window` knows it at `now_s`: while it looks so, it need not be read."""
         if looks is not None and now_s * 1e9 - max(looks.mtime_ns, looks.ctime_ns) > _tick_ns(looks):
-            self._looks[path] = (looks, expected(window, path))
+            self._looks[path] = (looks, *expected(window, path))
 
     def _look_again(self, window: Window, path: str, max_bytes: int, now_s: float) -> Observation | None:
         """What the file has become; None where it is the very version that is expected, or nobody can tell."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 # checkout: git's, by its own mark; unreachable: not there, forbidden, or an empty place where something was mounted.
 Standing: TypeAlias = Literal["checkout", "folder", "unreachable"]
@@ -27,9 +27,9 @@ class ToolOutput:
     files: tuple[FileStamp, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileSignature:
-    """What tells, without a read, that a file may have changed since."""
+class FileSignature(NamedTuple):
+    """What tells, without a read, that a file may have changed since. A tuple, because thousands are made and compared
+    before a question."""
 
     mtime_ns: int
     ctime_ns: int
