@@ -156,6 +156,22 @@ AROUND: dict[str, str] = {
     "password in YAML": "db_password: '{}'",
     "password in an env file": "POSTGRES_PASSWORD={}",
     "password on a command line": "mysql --user=app --password={} shop",
+    "default of a variable": 'os.getenv("API_KEY", "{}")',
+    "fallback in JavaScript": "const key = process.env.API_KEY || '{}';",
+    "argument of a call": 'client.setApiKey("{}")',
+    "comparison": "if token == '{}':",
+    "C header": '#define API_KEY "{}"',
+    "Gradle": "storePassword '{}'",
+    "Ansible": "ansible_become_pass: {}",
+    "RabbitMQ": "RABBITMQ_DEFAULT_PASS={}",
+    "list in YAML": "secrets: [{}]",
+    "Markdown": "**Password:** {}",
+    "table": "| token | `{}` |",
+    "sshpass": "sshpass -p '{}' ssh host",
+    "mysql option": "mysql -uroot -p{} shop",
+    "redis-cli option": "redis-cli -h cache -a {}",
+    "docker login option": "docker login -u bob -p {} registry",
+    "first cookie": "Cookie: sessionid={}; theme=dark",
     "psql environment": "PGPASSWORD={} psql -h db",
     "curl user": "curl -u admin:{} https://example.org/api",
     "postgres URL": "postgres://admin:{}@db.internal:5432/app",
@@ -396,6 +412,19 @@ const EXPECTED_TOKEN_KINDS_2 = [TokenKind.Identifier, TokenKind.Number];
 author = "Jane Doe <jane@example.org>"
 session_token_expires_at = 1732973753
 publicKeyToken=b77a5c561934e089
+private_key: Ed25519PrivateKey | Ed448PrivateKey
+def load(private_key: ed25519.Ed25519PrivateKey) -> None:
+key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+class CrtS3SigV4Auth(CrtSigV4Auth):
+run("while True: pass", timeout=0.0001)
+("http", "user/name", "password", "localhost:22")
+Set-Cookie: PART_NUMBER=RIDING_ROCKET_0023; path=/ammo
+token_variants = ["+i6t-not-inline", "+i6t-use-option"]
+bypass: compass2north
+passed: 1234 of 1240 tests in 12.5s
+if token == TokenKind.Identifier2:
+| `api_key` | `LIVE_MEMORY_API_KEY_2` | the key |
+the password or the token is wrong
 Version=4.0.0.0, Culture=neutral, PublicKeyToken=31bf3856ad364e35
 0x71C7656EC7ab88b098defB751B7401B5f6d8976F
 ami-0abcdef1234567890

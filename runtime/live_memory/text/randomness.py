@@ -10,10 +10,11 @@ from itertools import pairwise
 LEAST_RANDOM_CHARS = 12
 LEAST_PASSWORD_CHARS = 8
 LEAST_ENTROPY_BITS = 3.0
-MANY_DIGITS_RATIO = 0.15
+MANY_DIGITS_RATIO = 0.3
 FEW_WORDS_RATIO = 0.5
 WORD_CHARS = 4
 FLUENT_RATIO = 0.52
+SPOKEN_RATIO = 0.75  # that no random value reaches, however short its words
 BABBLE_RATIO = 0.4
 LEAST_CHARS_WITHOUT_DIGITS = 20
 
@@ -44,7 +45,7 @@ _COMMON_PAIRS = (
     "po pp pr pt qu ra rc rd re ri rm ro rr rs rt ry sa sc se sh si so sp ss st su ta te th ti to tr ts tt tu ty ub "
     "ue ul um un up ur us ut va ve wa ze"
 )
-_TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)*\d{0,5}(?:[A-Z][a-z]+){2,}")  # Ed25519PrivateKey
+_TYPE_NAME = re.compile(r"(?:\w{1,40}\.){0,4}(?:[A-Z][a-z]+)*\d{0,5}(?:[A-Z][a-z]+){2,}")  # Ed25519PrivateKey
 _PATTERN_SIGNS = frozenset("^()[]{}|\\*<>")
 
 
@@ -76,7 +77,8 @@ def is_random(value: str) -> bool:
     """Whether the value has the length, the digits and the lack of words that random keys have."""
     if len(value) < LEAST_RANDOM_CHARS or is_placeholder(value) or _UUID.fullmatch(value):
         return False
-    if "*" in value or _SPOKEN.search(value) or _TYPE_NAME.fullmatch(value):  # a pattern over names; a value for a test
+    is_pattern = "*" in value and fluency_ratio(value) >= BABBLE_RATIO
+    if is_pattern or _SPOKEN.search(value) or _TYPE_NAME.fullmatch(value):  # a pattern over names; a value for a test
         return False
     digits = sum(char.isdigit() for char in value)
     letters = sum(char.isalpha() for char in value)
@@ -86,7 +88,7 @@ def is_random(value: str) -> bool:
         is_mixed = not value.islower() and not value.isupper()
         return len(value) >= LEAST_CHARS_WITHOUT_DIGITS and is_mixed and fluency_ratio(value) < BABBLE_RATIO
     words = sum(len(part) for part in _PARTS.findall(value) if len(part) >= WORD_CHARS and part.isalpha()) / len(value)
-    is_wordy = words >= FEW_WORDS_RATIO and fluency_ratio(value) >= FLUENT_RATIO
+    is_wordy = fluency_ratio(value) >= (FLUENT_RATIO if words >= FEW_WORDS_RATIO else SPOKEN_RATIO)
     if _is_reference(value) and (is_wordy or (digits < 3 and fluency_ratio(value) >= BABBLE_RATIO)):  # noqa: PLR2004  # a path or name with a version
         return False
     return digits >= MANY_DIGITS_RATIO * len(value) if is_wordy else True

@@ -139,6 +139,7 @@ TOKENS = (
         r"(?<![A-Za-z0-9+/])LS0tLS1CRUdJTi(?:BSU0EgUFJJVkFUR|BQUklWQVRF|BFQyBQUklWQVRF|BPUEVOU1NI"
         r"|BFTkNSWVBURUQg|BEU0EgUFJJVkFUR)[A-Za-z0-9+/=]{40,65536}",
     ),
+    _token("Django key", "django-insecure-", _B + r"django-insecure-[^\s\"'\\]{30,100}"),
     _token("age key", "AGE-SECRET-KEY-", _B + r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _token(
         "JSON web token",
@@ -164,6 +165,12 @@ WORTH_A_LOOK = (
         "password", "machine", r"\bmachine[ \t]+\S{1,200}[ \t]+login[ \t]+\S{1,200}[ \t]+password[ \t]+([^\s{}]{4,200})"
     ),
     _token_around(
+        "password",
+        "sshpass mysql redis-cli docker login",
+        r"\b(?:sshpass[ \t]{1,4}-p|mysql(?:dump|admin)?\b[^\n|;]{0,120}?[ \t]-p|redis-cli\b[^\n|;]{0,120}?[ \t]-a"
+        r"|docker login\b[^\n|;]{0,120}?[ \t]-p)[ \t]{0,4}['\"]?([^\s'\"-][^\s'\"]{5,200})",
+    ),
+    _token_around(
         "password", "-u --user", r"(?<=\s)(?:-u|--user)[ =]['\"]?[^\s:'\"/]{1,80}:([^\s'\"/]{4,200})(?=['\"\s])"
     ),
 )
@@ -173,6 +180,11 @@ BEARERS = (
         "token",
         "uthoriz UTHORIZ",
         r"(?i:\bauthorization['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?(?:[a-z][a-z-]{1,20}[ \t]{1,4})?)([\w.~+/=-]{12,512})(?![\w.~+/=-])",
+    ),
+    _token_around(
+        "cookie",
+        "ookie OOKIE",
+        r"(?i:\b(?:set-)?cookie['\"]?[ \t]{0,3}:[ \t]{0,3}['\"]?)[\w.-]{1,60}=([\w.~%+/-]{16,1024})",
     ),
     _token_around("token", "://", r"(?<=://)([\w.~%-]{16,255})@"),
 )

@@ -15,8 +15,9 @@ from live_memory.text.randomness import is_password, is_placeholder, is_random, 
 from live_memory.text.secret_shapes import BEARERS, TOKENS, WORTH_A_LOOK
 
 # Names whose value is looked at, by their last word; `key` alone names anything, so it needs a word in front.
-_NAME_ROOTS = (b"secret", b"token", b"passw", b"passphrase", b"pwd", b"credential", b"key", b"auth")
-_PASSWORD_ROOTS = (b"passw", b"passphrase", b"pwd")
+_NAME_ROOTS = (b"secret", b"token", b"passw", b"passphrase", b"pass", b"pwd", b"credential", b"key", b"auth")
+_PASSWORD_ROOTS = (b"passw", b"passphrase", b"pass", b"pwd")
+_WHOLE_WORDS = (b"auth", b"pass")  # with nothing behind them, and no letter before that belongs to them
 _KEY_OWNER = re.compile(
     r"(?:api|access|private|secret|account|auth|signing|encryption|encrypt|master|shared|storage|service|app|admin|deploy"
     r"|webhook|license|subscription|client|consumer|session|jwt|hmac|aes|host|function|publishable|server"
@@ -25,7 +26,7 @@ _KEY_OWNER = re.compile(
 )
 _OWNER_CHARS = 14
 _PUBLIC = re.compile(r"public[ _.-]?key[ _.-]?\Z", re.IGNORECASE)  # whose token is a hash for all to see
-_SEPARATOR = r"(?:=>|:=|[:=>]|(?<=[\"']),|\bvalue[ \t]{0,2}=|[ \t\"']{0,2}[\n ][ \t+>#/-]{0,40}[\"']?value[\"']?[ \t]{0,2}:|(?<=[ \t])(?:is|was)[ \t:])"
+_SEPARATOR = r"(?:=>|:=|={1,3}|[:>]|(?P<loose>\(|\|\|?|\?\?|or\b|(?<=[\"']),)|\bvalue[ \t]{0,2}=|[ \t\"']{0,2}[\n ][ \t+>#/-]{0,40}[\"']?value[\"']?[ \t]{0,2}:|(?<=[ \t])(?:is|was)[ \t:])"
 _BARE_CHARS = r"[^\s\"'`;,(){}\[\]<>\\&|]"
 _QUOTED_CHARS = r"[^\"'`\\\s]"
 _VALUE = (
@@ -38,15 +39,15 @@ _ASSIGNMENT = re.compile(
     r"(?:\\{0,2}[\"'\]]){0,2}[ \t]{0,8}"
     r"(?::[ \t]{0,3}[A-Za-z&'][\w&'|<>.\[\]]{0,40}[ \t]{0,3}(?==))?"  # a type between name and value
     + _SEPARATOR
-    + r"[ \t]{0,8}"
+    + r"[ \t]{0,8}(?:\*{2}[ \t])?\[?[ \t]{0,2}"
     + _VALUE
 )
-# On a command line and in a Dockerfile a space parts name and value.
+# On a command line, in a Dockerfile and in a C header a space parts name and value; where that is in quotes, anywhere.
 _SPACED = re.compile(r"(?P<name>[A-Za-z0-9_-]{2,40})[ \t]{1,4}" + _VALUE)
-_SPACED_FRONT = re.compile(r"(?:(?<![\w-])--[A-Za-z0-9_-]{0,40}|\bENV[ \t]{1,8}\w{0,40})\Z")
+_SPACED_FRONT = re.compile(r"(?:(?<![\w-])--[A-Za-z0-9_-]{0,40}|(?:\bENV|#define)[ \t]{1,8}\w{0,40})\Z")
 _SPACED_FRONT_CHARS = 52
 CONTEXT_LINES = 2  # a value may stand on the line after its name
-JUDGED_CHARS = 128  # of a value: what is random is so from its beginning on
+JUDGED_CHARS = 64  # of a value: what is random is so from its beginning on
 _LONG_VALUE = re.compile(r"[A-Za-z0-9+/=_.~%-]*+")
 _HARMLESS_NAME = re.compile(
     r"(?:url|uri|path|name|field|type|regex|pattern|label|hint|placeholder|error|message|msg|file|dir|folder|header|prefix"
@@ -159,7 +160,9 @@ def _assignment(text: str, at: int, root: bytes) -> re.Match[str] | None:
     if match := _ASSIGNMENT.match(text, at):
         return match
     spaced = _SPACED.match(text, at)
-    return spaced if spaced and _SPACED_FRONT.search(text, max(0, at - _SPACED_FRONT_CHARS), at) else None
+    if spaced and not _SPACED_FRONT.search(text, max(0, at - _SPACED_FRONT_CHARS), at):
+        return spaced if spaced["quoted"] and is_random(spaced["quoted"]) else None
+    return spaced
 
 
 def _end_of_long(text: str, end: int) -> int:
@@ -168,8 +171,8 @@ def _end_of_long(text: str, end: int) -> int:
 
 
 def _may_name_a_secret(text: str, at: int, root: bytes) -> bool:
-    if root == b"auth":
-        return not text[max(0, at - 1) : at].isalpha()
+    if root in _WHOLE_WORDS:
+        return text[at].isupper() or not text[max(0, at - 1) : at].isalpha()
     if root == b"token":
         return not _PUBLIC.search(text[max(0, at - _OWNER_CHARS) : at])
     return root != b"key" or _KEY_OWNER.search(text[max(0, at - _OWNER_CHARS) : at]) is not None
@@ -177,13 +180,17 @@ def _may_name_a_secret(text: str, at: int, root: bytes) -> bool:
 
 def _names_a_secret(match: re.Match[str], root: bytes) -> bool:
     rest = match["name"][len(root) :]
-    if root == b"auth":
+    if root in _WHOLE_WORDS:
         return not rest
     return not _HARMLESS_NAME.search(rest.removeprefix("ord").removeprefix("d") if root == b"passw" else rest)
 
 
 def _is_secret_value(match: re.Match[str], root: bytes) -> bool:
     value = match["quoted"] or match["bare"] or match["long"]
-    if root in _PASSWORD_ROOTS and (is_password(value) if match["quoted"] else is_signed_password(value)):
+    is_loose = bool(match.groupdict().get("loose"))  # an argument or a default: in quotes, or no value
+    if is_loose and not match["quoted"]:
+        return False
+    is_like_one = is_password if match["quoted"] and not is_loose else is_signed_password
+    if root in _PASSWORD_ROOTS and is_like_one(value):
         return True
     return is_random(value[:JUDGED_CHARS])
