@@ -6,10 +6,15 @@ Half of the prompts are about a note (words of its title), half are about nothin
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -17,8 +22,11 @@ from pathlib import Path
 
 from bench.recall_cases import cases, notes_of, projects
 from bench.table import Row, median, percentile
+from server.processes import listening, made_data_dir, port_of, serving
 
+from _client import linux_start
 from live_memory.clock import SystemClock
+from live_memory.explore.repo_identity import repo_id
 from live_memory.memory.place import Place
 from live_memory.memory.recall import Recall
 from live_memory.memory.search import Search, SearchQuery
@@ -33,8 +41,10 @@ ASKED = 200
 VOCABULARY = 60_000
 TITLE_TERMS, BODY_TERMS = 7, 60
 BATCH = 2_000
-REPO = "git:example.com/bench/repo"
-PLACE = Place(Path("/nowhere"), REPO)
+HOOKS = Path(__file__).resolve().parents[2] / "hooks"
+PATIENCE_S = 60.0
+INTERPRETER = str(getattr(sys, "_base_executable", sys.executable))  # a venv starts more slowly
+HOOK_ROUNDS, HOOK_TARGET_MS, HOOK_P95_MS = 60, 40.0, 60.0
 AT_S = 1_800_000_000.0
 
 
@@ -47,15 +57,73 @@ class NoStates:
 
 def run() -> list[Row]:
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for size in SIZES:
-            store = SqliteStore(Path(folder) / f"{size}.db")
-            started_s = time.perf_counter()
-            _fill(store.note_store, size)
-            built_s = time.perf_counter() - started_s
-            rows += asyncio.run(_measured(store.note_store, size))
-            rows.append(Row(f"{size} notes: saved one after the other, each with its index entry", f"{built_s:.1f} s"))
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            data_dir = made_data_dir(Path(folder).resolve())
+            place = _place(data_dir)
+            with closing(SqliteStore(data_dir / "live-memory.db")) as store:
+                started_s = time.perf_counter()
+                _fill(store.note_store, place, size)
+                saved_s = time.perf_counter() - started_s
+                rows += asyncio.run(_measured(store.note_store, place, size))
+            rows.append(_through_the_hook(data_dir, size))
+            rows.append(Row(f"{size} notes: saved and indexed, {BATCH} a transaction", f"{saved_s:.1f} s"))
     return rows
+
+
+def _place(data_dir: Path) -> Place:
+    root = data_dir.parent / "repo"
+    return Place(root, repo_id(root))
+
+
+def _through_the_hook(data_dir: Path, size: int) -> Row:
+    """From the hook's start to its exit, with a server of its own that has been asked before."""
+    prompts = _prompts(size)[:HOOK_ROUNDS]
+    with listening() as listener, serving(data_dir, listener) as server:
+        record = {"pid": server.pid, "started": linux_start(server.pid), "port": port_of(listener), "version": "0.1.0"}
+        (data_dir / "server.json").write_text(json.dumps(record))
+        (data_dir / "python").write_text(f"{INTERPRETER}\n")
+        _hook_ms(data_dir, prompts[0])
+        _wait_for_calibration(data_dir)
+        pairs = [(_hook_ms(data_dir, prompt), _bare_ms()) for prompt in prompts]
+        told = sum(bool(_hook_output(data_dir, prompt)) for prompt in _prompts(size)[-HOOK_ROUNDS:])
+    hook_ms, bare_ms = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    p95 = percentile(hook_ms, 0.95)
+    return Row(
+        f"{size} notes: UserPromptSubmit hook, start to exit",
+        f"p50 {median(hook_ms):.1f} ms, p95 {p95:.1f} ms ({told} of {HOOK_ROUNDS} prompts given notes)",
+        f"python -ESs p50 {median(bare_ms):.1f} ms",
+        f"p50 ≤ {HOOK_TARGET_MS:.0f} ms, p95 ≤ {HOOK_P95_MS:.0f} ms",
+        median(hook_ms) <= HOOK_TARGET_MS and p95 <= HOOK_P95_MS,
+    )
+
+
+def _wait_for_calibration(data_dir: Path) -> None:
+    log = data_dir / "logs" / "live-memory.log"
+    give_up_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < give_up_s and not (log.exists() and "recall calibrated" in log.read_text()):
+        time.sleep(0.1)
+        _hook_ms(data_dir, "a prompt with words that no note has ever seen")
+
+
+def _hook_ms(data_dir: Path, prompt: str) -> float:
+    started_s = time.perf_counter()
+    _hook_output(data_dir, prompt)
+    return (time.perf_counter() - started_s) * 1000
+
+
+def _hook_output(data_dir: Path, prompt: str) -> bytes:
+    told = {"cwd": str(data_dir.parent / "repo"), "prompt": prompt, "session_id": prompt[:40]}
+    environment = {"PATH": os.environ["PATH"], "LIVE_MEMORY_DATA_DIR": str(data_dir)}
+    command = ["sh", str(HOOKS / "run"), "user_prompt_submit"]
+    done = subprocess.run(command, input=json.dumps(told).encode(), env=environment, capture_output=True, check=True)
+    return done.stdout
+
+
+def _bare_ms() -> float:
+    started_s = time.perf_counter()
+    subprocess.run([INTERPRETER, "-ESs", "-c", "pass"], check=True)
+    return (time.perf_counter() - started_s) * 1000
 
 
 def words() -> tuple[list[str], list[float]]:
@@ -69,9 +137,9 @@ def words() -> tuple[list[str], list[float]]:
     return vocabulary, list(accumulate(1 / (rank + 8) for rank in range(len(vocabulary))))
 
 
-def _fill(store: NoteStore, size: int) -> None:
+def _fill(store: NoteStore, place: Place, size: int) -> None:
     for batch in _batches(_notes(size)):
-        store.apply([Change("create", None, note, AT_S, "bench") for note in batch])
+        store.apply([Change("create", None, replace(note, scope=place.repo_id), AT_S, "bench") for note in batch])
 
 
 def _notes(size: int) -> Iterator[Note]:
@@ -80,7 +148,7 @@ def _notes(size: int) -> Iterator[Note]:
     for number in range(size):
         said = rng.choices(vocabulary, cum_weights=weights, k=TITLE_TERMS + BODY_TERMS)
         title, body = " ".join(said[:TITLE_TERMS]), " ".join(said[TITLE_TERMS:])
-        yield Note(REPO, f"n-{number}", "decision", title, body, created_at_s=AT_S, updated_at_s=AT_S + number)
+        yield Note("", f"n-{number}", "decision", title, body, created_at_s=AT_S, updated_at_s=AT_S + number)
 
 
 def _batches(notes: Iterator[Note]) -> Iterator[list[Note]]:
@@ -93,18 +161,18 @@ def _batches(notes: Iterator[Note]) -> Iterator[list[Note]]:
     yield batch
 
 
-async def _measured(store: NoteStore, size: int) -> list[Row]:
+async def _measured(store: NoteStore, place: Place, size: int) -> list[Row]:
     settings = replace(Settings(), recall_body_only=True)
     recall = Recall(store, NoStates(), SystemClock(), lambda: settings)
     search = Search(store, SystemClock(), lambda: settings)
     prompts = _prompts(size)
-    await recall.recall(PLACE, prompts[0], "")
+    await recall.recall(place, prompts[0], "")
     began_s = time.perf_counter()
     await recall.settled()
     calibrated_s = time.perf_counter() - began_s
     target = TARGETS_MS.get(size)
-    recalled = await _times([partial(recall.recall, PLACE, prompt, "") for prompt in prompts])
-    searched = await _times([partial(search.find, PLACE, SearchQuery(prompt)) for prompt in prompts])
+    recalled = await _times([partial(recall.recall, place, prompt, "") for prompt in prompts])
+    searched = await _times([partial(search.find, place, SearchQuery(prompt)) for prompt in prompts])
     await recall.close()
     return [
         _row(f"{size} notes: recall in the server", recalled, target),

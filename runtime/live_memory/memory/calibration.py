@@ -31,6 +31,7 @@ MIN_GROWTH = 8
 OWN_RATES = 10.0
 MAX_OWN_RATE = 0.5
 MAX_COVERAGE = 0.6
+REST_RATIO = 4.0  # of the time a title takes: a prompt comes through in between
 TOP = 3
 SUPERSEDED: tuple[Status, ...] = ("superseded",)
 SIEVE = Sieve(but_kinds=("fact", "state"), but_statuses=SUPERSEDED)
@@ -108,8 +109,9 @@ class Calibration:
     async def _chances(self, scopes: Sequence[str], notes: Iterable[Note]) -> tuple[float, ...]:
         chances: list[float] = []
         for note in notes:
+            started_s = self._clock.monotonic_s()
             chances.append(chance_of(Finder(self._store), scopes, note))
-            await asyncio.sleep(0)
+            await asyncio.sleep(REST_RATIO * (self._clock.monotonic_s() - started_s))
         return tuple(sorted(chances, reverse=True))
 
 
