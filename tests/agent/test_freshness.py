@@ -222,19 +222,6 @@ async def test_a_tree_that_cannot_be_reached_is_not_a_deletion_of_everything(
     assert "cannot be reached" not in last_words(scene.requests()[-1])
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
-async def test_a_folder_that_is_forbidden_is_not_a_deletion_of_what_lies_in_it(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, [GROUNDED] * 3, force_explore_when_cold=False)
-    await tee(scene, "docs/notes.md")
-    await scene.ask("one?")
-    (scene.root / "docs").chmod(0)
-    try:
-        await scene.ask("two?")
-    finally:
-        (scene.root / "docs").chmod(0o755)
-    assert "no longer there" not in told(scene.requests()[-1])
-
-
 async def test_a_disk_that_does_not_tell_whether_a_file_is_there_deletes_nothing(tmp_path: Path) -> None:
     files = replace(wiring.tree_files(), signature=lambda _root, _path: None, is_gone=lambda _root, _path: False)
     scene = make_scene(tmp_path, [GROUNDED] * 3, force_explore_when_cold=False)
