@@ -13,13 +13,16 @@ from server.live import live_server
 from server.test_mcp import ERAS, mcp_client, text_of
 
 from live_memory.clock import ManualClock
+from live_memory.notes.note import Note
 from live_memory.server.note_tools import NOTE_TOOLS
 from live_memory.server.plain_mcp import TOOLS
 from live_memory.server.routes import dispatch
 from live_memory.server.state import Phase, ServerState
+from live_memory.store.note_store import Change
 from live_memory.text.tokens import estimate_tokens
 
 DEFINITIONS_MAX_TOKENS = 900
+SECRET = "ghp_aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2bC4"
 ROUNDING = {
     "title": "Totals are rounded half-even per line",
     "body": "The tax office rounds each line. See #tax-office.",
@@ -126,6 +129,19 @@ async def test_notes_are_fetched_whole_in_one_fence_with_what_is_missing_and_lef
     assert "[refs #tax-office" in text
     assert "cited by #totals-are-rounded-half-even-per-line" in text
     assert text.endswith("There is no note none; memory_search finds ids.")
+
+
+async def test_a_secret_that_a_note_has_held_for_long_is_not_shown(model: Model) -> None:
+    place = await model.state.library.places.of(model.cwd)
+    old = Note(place.repo_id, "old", "reference", f"The key {SECRET}", f"It is {SECRET}, see the vault.")
+    model.state.library.shelf.store.apply([Change("create", None, old, 1.0, "user")])
+    for text in (
+        await model.call("memory_toc"),
+        await model.call("memory_get", ids=["old"]),
+        await model.call("memory_search", query="vault"),
+    ):
+        assert "#old" in text
+        assert SECRET not in text
 
 
 async def test_what_has_no_room_in_a_result_is_counted(model: Model) -> None:

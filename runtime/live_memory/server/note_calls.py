@@ -13,6 +13,7 @@ from live_memory.server import bodies, note_bodies
 from live_memory.server.fields import Fields
 from live_memory.server.note_tools import GET, SAVE, SEARCH, TOC
 from live_memory.server.state import ServerState
+from live_memory.text.secrets import redact
 
 Caller: TypeAlias = Callable[[ServerState, Fields], Awaitable[str]]
 
@@ -25,7 +26,7 @@ async def result(state: ServerState, name: str, given: Fields) -> str:
     """What the tool `name` answers; QuestionError for arguments that it cannot use."""
     if state.phase.status == "draining":
         raise QuestionError("draining", "The server is ending; call again in a moment.", status=503)
-    return await CALLERS[name](state, given)
+    return redact(await CALLERS[name](state, given))  # a note may be older than what is known of secrets now
 
 
 async def _search(state: ServerState, given: Fields) -> str:

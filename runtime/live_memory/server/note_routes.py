@@ -13,6 +13,7 @@ from live_memory.server.http import Request, Response, json_response
 from live_memory.server.route import Route, Routes
 from live_memory.server.state import ServerState
 from live_memory.store.note_store import Change
+from live_memory.text.secrets import redact
 
 MAX_READ_CHARS = 4_000_000  # for programs; a model's tool shows less
 
@@ -25,7 +26,7 @@ async def toc(state: ServerState, request: Request) -> Response:
         state.library.session_started(start)
     narrowed = note_bodies.filter_of(query, state.clock.wall_s())
     table = await state.library.toc(bodies.cwd(query), narrowed)
-    return json_response({"context": table.text, "notes": table.count})
+    return json_response({"context": redact(table.text), "notes": table.count})
 
 
 async def recall(state: ServerState, request: Request) -> Response:
