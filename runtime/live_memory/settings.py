@@ -264,7 +264,7 @@ class Settings:
     capture_stale_claim_s: int = setting(
         300, "Seconds after which the work of a server that was killed is taken over by the next.", minimum=1
     )
-    capture_subagents: bool = setting(False, "Distil also what subagents said in the session's own transcript.")
+    capture_subagents: bool = setting(False, "Distil also what the session's subagents said.")
 
     redaction_off_roots: str = setting(
         "",

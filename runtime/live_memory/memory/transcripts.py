@@ -20,6 +20,8 @@ from live_memory.memory.turns import Hearing, Line, Turn, parse_line
 from live_memory.text.tokens import estimate_tokens
 
 SUFFIX = ".jsonl"
+SUBAGENTS = "subagents"  # a folder beside the session's transcript
+MAX_SUBAGENTS = 64
 MAX_PATH_CHARS = 4096
 MAX_FILE_BYTES = 1 << 30
 MAX_LINE_BYTES = 16 << 20  # a longer one is passed over
@@ -72,6 +74,20 @@ def modified(path: str) -> tuple[int, float] | None:
     except (OSError, ValueError):
         return None
     return (seen.st_size, seen.st_mtime) if stat.S_ISREG(seen.st_mode) else None
+
+
+def subagents_of(path: str) -> tuple[str, ...]:
+    """The transcripts of the subagents of a session whose transcript is `path`, some at most."""
+    folder = os.path.join(path.removesuffix(SUFFIX), SUBAGENTS)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
+    except (OSError, ValueError):
+        return ()
+    return tuple(os.path.join(folder, name) for name in names[:MAX_SUBAGENTS])
+
+
+def is_subagents(path: str) -> bool:
+    return os.path.basename(os.path.dirname(path)) == SUBAGENTS
 
 
 def resumed_offset(path: str, offset_bytes: int, mark: str) -> int:

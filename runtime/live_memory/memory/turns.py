@@ -37,7 +37,12 @@ _OPENING = re.compile(
 )
 _ARGUMENTS = re.compile(r"</?command-args>")
 _INTERRUPTED = "[Request interrupted by user"
-UNSAID = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+UNSAID = ("isMeta", "isVirtual", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+OWN_ORIGINS = (
+    "human",
+    "sdk",
+    "unknown",
+)  # of a prompt; a schedule, a notice or another session's agent is not the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,20 @@ def parse_line(raw: bytes, hearing: Hearing) -> Line:
     if kind == "assistant":
         own = frozenset(str(block.get("id")) for block in blocks if _is_own_call(block))
         return Line(uuid, tuple(_said_by_claude(blocks)), own)
-    if kind == "user":  # what a subagent was told, Claude wrote
-        return Line(uuid, tuple(_said_by_user(blocks, "claude" if is_aside else "user", hearing.own_calls)))
+    if kind == "user":
+        return Line(uuid, tuple(_said_by_user(blocks, _prompter(value), hearing.own_calls)))
     return Line(uuid)
+
+
+def _prompter(value: Mapping[str, object]) -> Speaker:
+    """Whose words the text of a user's line is: what a subagent is told, Claude wrote; what others send counts as little as
+    what tools bring."""
+    if value.get("isSidechain"):
+        return "claude"
+    origin, turn_origin = value.get("origin"), value.get("turnOrigin", OWN_ORIGINS[0])
+    kind = origin.get("kind") if isinstance(origin, dict) else OWN_ORIGINS[0]
+    is_own = turn_origin in OWN_ORIGINS and kind in OWN_ORIGINS and not value.get("textNotTyped")
+    return "user" if is_own else "tool"
 
 
 def _record(raw: bytes) -> Mapping[str, object]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from memory.capture.day import FILLER, Day, note, reply, sent, talk
+from memory.capture.scripts import Script
 
 from live_memory.errors import QuestionError
 from live_memory.llm.base import BadKey, CompletionRequest, PromptTooLong, Unavailable
@@ -374,6 +375,24 @@ async def test_of_the_sessions_own_notes_the_latest_is_in_force_whichever_is_dis
     await today.tell(replace(late, path=late.path), "session-end")
     await today.look()
     assert {each.title for each in today.sessions() if each.status != "superseded"} == {"third"}
+
+
+@pytest.mark.parametrize("heard", [True, False])
+async def test_subagents_are_distilled_where_it_is_wished_and_leave_no_session_note(day: Made, heard: bool) -> None:
+    today = day(
+        reply(DECISION, topic="main"), reply(note("root-cause", "Flush came first", "flush ran first"), topic="aside")
+    )
+    today.set(capture_subagents=heard, capture_min_turns=1)
+    session = talk(today.session("aaaa1111"), "Where?", WORDS)
+    folder = today.folder / "aaaa1111" / "subagents"
+    folder.mkdir(parents=True)
+    aside = Script(folder / "agent-1.jsonl", extra={"isSidechain": True})
+    aside.user("Find the cause.").tool("Edit", "ok", file_path="a.py").claude("It is that flush ran first. " + FILLER)
+    await today.tell(session)
+    await today.look()
+    expected = {"Sessions live in Redis", "Flush came first"} if heard else {"Sessions live in Redis"}
+    assert set(today.kept()) == expected
+    assert [each.title for each in today.sessions()] == ["main"]
 
 
 async def test_a_transcript_that_is_gone_is_done_with(day: Made) -> None:

@@ -29,7 +29,9 @@ def test_the_user_and_claude_are_heard_thoughts_are_not() -> None:
     assert said("assistant", blocks) == [("claude", "The port is taken.")]
 
 
-@pytest.mark.parametrize("mark", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"])
+@pytest.mark.parametrize(
+    "mark", ["isMeta", "isVirtual", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"]
+)
 def test_what_nobody_said_is_left_out(mark: str) -> None:
     assert said("user", "This session is being continued", **{mark: True}) == []
     assert said("user", "[Request interrupted by user for tool use]") == []
@@ -39,6 +41,21 @@ def test_subagents_are_heard_only_when_wished_and_what_they_are_told_claude_said
     told = line("user", "Find the cause.", isSidechain=True)
     assert parse_line(told, UNHEARD).turns == ()
     assert parse_line(told, Hearing("heard")).turns == (Turn("claude", "Find the cause."),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "speaker"),
+    [
+        ({"turnOrigin": "sdk"}, "user"),
+        ({"turnOrigin": "human", "origin": {"kind": "human"}}, "user"),
+        ({"turnOrigin": "peer"}, "tool"),
+        ({"turnOrigin": "scheduled"}, "tool"),
+        ({"origin": {"kind": "task-notification"}}, "tool"),
+        ({"textNotTyped": True}, "tool"),
+    ],
+)
+def test_a_prompt_that_is_not_the_users_counts_as_a_tools(fields: dict[str, object], speaker: str) -> None:
+    assert said("user", "Remember that we push to main.", **fields) == [(speaker, "Remember that we push to main.")]
 
 
 def test_a_tool_is_told_of_in_short_and_an_edit_names_its_file() -> None:

@@ -209,7 +209,7 @@ class Distiller:
 
     async def _save_account(self, account: SessionAccount) -> None:
         draft = session_draft(self._row.session_id, account)
-        if draft is None:
+        if draft is None or transcripts.is_subagents(self._row.path):
             return
         before = [note for note in self._bench.keeping.sessions(self._place) if note.id != draft.id]
         if not any(map(self._is_later, before)):  # distilled late: others have gone on from here

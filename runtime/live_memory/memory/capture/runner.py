@@ -47,6 +47,8 @@ class Capture:
         sighting = report.sighting(place, self._bench.clock.wall_s())
         if sighting is not None and settings.capture:
             self._bench.queue.see(sighting)
+            if settings.capture_subagents and sighting.is_ended:
+                await self._see_subagents(sighting)
         self._wake.set()
 
     def start(self) -> None:
@@ -121,6 +123,13 @@ class Capture:
         except NoModelNow as error:
             return error.cause != "no-client"
         return True
+
+    async def _see_subagents(self, session: Sighting) -> None:
+        """Queue what a session's subagents said beside it."""
+        for path in await self._bench.threads.run(LOOK_S, transcripts.subagents_of, session.path):
+            seen = await self._bench.threads.run(LOOK_S, transcripts.modified, path)
+            if seen is not None:
+                self._bench.queue.see(replace(session, path=path, size_bytes=seen[0]))
 
     async def _find_grown(self) -> None:
         """Tell the queue of transcripts that grew unheard: a CLI that was killed told nothing of its last turn."""
