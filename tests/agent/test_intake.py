@@ -188,6 +188,10 @@ async def test_too_much_news_at_once_is_put_off(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(QuestionError, match="tell again later"):
         await tee(scene, "server.py", "auth.py", "docs/notes.md")
     assert await tee(scene, "server.py", "auth.py") == 2
+    monkeypatch.setattr(intake, "MAX_WAITING_CHARS", 100)
+    with pytest.raises(QuestionError, match="tell again later"):
+        await tee(scene, server="x" * 101)
+    assert await tee(scene, auth="x" * 60) == await tee(scene, auth="y" * 60) == 0  # the disk is right
 
 
 def test_the_files_that_wait_for_a_question_that_never_comes_are_bounded(tmp_path: Path) -> None:

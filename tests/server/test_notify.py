@@ -48,7 +48,8 @@ async def test_texts_may_be_sent_along_by_path_or_in_order(contents: object) -> 
 
 
 @pytest.mark.parametrize(
-    ("event", "meaning"), [("Read", "touched"), ("edit", "touched"), ("change", "changed"), ("unlink", "changed")]
+    ("event", "meaning"),
+    [("Read", "touched"), ("edit", "touched"), ("change", "changed"), ("unlink", "changed"), ("add", "added")],
 )
 async def test_events_are_what_hooks_call_them(event: str, meaning: str) -> None:
     desk = ListeningDesk()

@@ -24,6 +24,7 @@ READ_TIMEOUT_S = 10.0  # for a file system that hangs
 GATHER_S = 0.01
 CATCH_UP_S = 0.1  # what a question waits at most for what was told before it
 MAX_WAITING = 20_000  # paths told of and not yet read, over all workspaces
+MAX_WAITING_CHARS = 64_000_000  # of the texts that were sent along
 MAX_AT_ONCE = 256  # paths of one batch
 
 
@@ -34,6 +35,10 @@ Seen: TypeAlias = tuple[Observation, int]  # with the number of the notice that 
 class _Letter:
     notice: FileNotice
     taken: asyncio.Future[int]
+
+    @property
+    def chars(self) -> int:
+        return sum(len(text) for text in self.notice.contents.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +64,21 @@ class Intake:
         self._workspace = workspace
         self._letters: dict[str, list[_Letter]] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
-        self._waiting = 0
+        self._waiting = self._waiting_chars = 0
         self._newest: asyncio.Future[int] | None = None
 
     async def take(self, notice: FileNotice) -> int:
         """How many files it brought something new of, once that is saved. QuestionError where its folder is no workspace,
         or too much waits already."""
-        if self._waiting + len(notice.paths) > MAX_WAITING:
-            raise QuestionError("busy", f"News of {self._waiting} files wait to be read: tell again later.", status=503)
         letter = _Letter(notice, asyncio.get_running_loop().create_future())
+        if self._waiting + len(notice.paths) > MAX_WAITING or self._waiting_chars + letter.chars > MAX_WAITING_CHARS:
+            raise QuestionError("busy", f"News of {self._waiting} files wait to be read: tell again later.", status=503)
         letter.taken.add_done_callback(
             lambda taken: taken.cancelled() or taken.exception()
         )  # nobody may be there to ask
         self._newest = letter.taken
         self._waiting += len(notice.paths)
+        self._waiting_chars += letter.chars
         self._letters.setdefault(notice.cwd, []).append(letter)
         if notice.cwd not in self._workers:
             self._workers[notice.cwd] = asyncio.create_task(self._work(notice.cwd))
@@ -102,7 +108,7 @@ class Intake:
         finally:
             del self._workers[cwd]
             for letter in self._letters.pop(cwd, ()):
-                self._waiting -= len(letter.notice.paths)
+                self._let_go(letter)
                 letter.taken.cancel()
 
     def _batch(self, cwd: str) -> list[_Letter]:
@@ -112,8 +118,13 @@ class Intake:
             paths += len(letters[count].notice.paths)
             count += 1
         self._letters[cwd] = letters[count:]
-        self._waiting -= paths
+        for letter in letters[:count]:
+            self._let_go(letter)
         return letters[:count]
+
+    def _let_go(self, letter: _Letter) -> None:
+        self._waiting -= len(letter.notice.paths)
+        self._waiting_chars -= letter.chars
 
     async def _deliver(self, cwd: str, batch: list[_Letter]) -> None:
         try:
