@@ -40,7 +40,7 @@ def test_the_same_said_again_is_near(one: Note, other: Note) -> None:
         (note("Queue", "We use Postgres for the queue of jobs."), note("Queue", "We use MySQL for the queue of jobs.")),
         (note("Queue", "the jobs queue is kept in redis"), note("Queue", "the jobs queue is kept in kafka")),
         (note("Auth", "src/a.py does the login."), note("Auth", "src/b.py does the login.")),
-        (note("Fix the login", "TODO"), note("Fix the logout", "TODO")),
+        (note("Fix the login", "Later."), note("Fix the logout", "Later.")),
         (note("Tokens", LONG), note("Tokens", "The gateway renews tokens. Nobody else may do that.")),
         (note("Tokens", f"{LONG} One more thing stands here."), note("Tokens", f"{LONG} Another sentence is told.")),
         (note("令牌", "会话令牌在登录模块里签发。"), note("令牌", "会话令牌不在登录模块里签发。")),

@@ -16,7 +16,7 @@ from live_memory.notes.note import Note
 from live_memory.notes.slugs import free_id, slug
 from live_memory.notes.writing import Findings, created, merged, updated
 from live_memory.store.note_changes import key_of
-from live_memory.store.note_store import Change, NoteStore, Sieve
+from live_memory.store.note_store import Change, NoteStore
 
 Deed = Literal["create", "merge", "update"]
 TOKEN_BYTES = 6
@@ -84,7 +84,7 @@ class Planning:
         twin = None if draft.id else twin_of(self.store, new, new.created_at_s)
         if twin is not None:
             return _Meant("merge", twin, merged(twin, new), (f"#{twin.id} says it already; the two are one now.",))
-        if self.store.count([scope], Sieve(but_kinds=["fact"])) >= self.max_count:
+        if self.store.vocabulary([scope], ()).notes >= self.max_count:  # known without a count of them all
             raise QuestionError(
                 "too-many-notes",
                 f"There are {self.max_count:,} notes here already, as many as notes_max_count allows: forget some, or "
