@@ -9,6 +9,7 @@ import json
 import os
 import random
 import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -152,6 +153,11 @@ class Place:
         return self.folder / "repo"
 
     @property
+    def programs(self) -> Path:
+        """A PATH on which `sh` only says what it is told: no hook runs a command of ours in earnest."""
+        return self.folder / "bin"
+
+    @property
     def canaries(self) -> tuple[Path, ...]:
         return (self.folder / "canary.py", self.folder / "outside" / "canary.py", self.root / ".env")
 
@@ -171,6 +177,8 @@ def make_place(folder: Path) -> Place:
     (place.folder / "outside").mkdir()
     (place.folder / "home").mkdir()
     (place.folder / "data").mkdir()
+    place.programs.mkdir()
+    (place.programs / "sh").symlink_to(shutil.which("echo") or "/bin/echo")
     for canary in place.canaries:
         canary.write_text(f"{CANARY}\n")
         os.utime(canary, (1, canary.stat().st_mtime))  # so old that a read would show on most disks
@@ -259,6 +267,11 @@ class NoStart:
         return True
 
 
+class _Listener(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Hooks hang up when their time is over: say nothing."""
+
+
 @contextmanager
 def stand_in(bend: Mutator) -> Iterator[int]:
     """A server that answers hooks with bent replies; yields its port."""
@@ -287,7 +300,7 @@ def stand_in(bend: Mutator) -> Iterator[int]:
         def log_message(self, format: str, *arguments: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Listener(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
@@ -311,6 +324,7 @@ def fuzz_hooks(place: Place, cases: range, seed: int, watch: Watch) -> Findings:
             json.dumps({"pid": os.getpid(), "started": started, "port": port, "version": "1"})
         )
         os.environ.update(CLAUDE_PLUGIN_DATA=str(data), LIVE_MEMORY_PORT=str(port), HOME=str(place.folder / "home"))
+        os.environ["PATH"] = str(place.programs)
         try:
             for case in cases:
                 bend = Mutator(random.Random(seed + case), place.paths())
