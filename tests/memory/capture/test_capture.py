@@ -361,6 +361,22 @@ async def test_what_contradicts_a_note_is_kept_beside_it_and_both_are_disputed(d
     assert today.kept()["Sessions live in Redis"].refs == (today.kept()["Sessions live in Postgres"].id,)
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("We set max_retries = 5 for the gateway.", "disputed"), ("We set min_retries = 5 for the gateway.", "")],
+)
+async def test_another_value_of_the_same_property_is_a_dispute_and_of_another_one_none(
+    day: Made, said: str, status: str
+) -> None:
+    new = note("decision", "Retries of the gateway changed", said, body=said)
+    today = day(reply(new))
+    await today.notes.save("Retries of the gateway", "We set max_retries = 3 for the gateway.", kind="decision")
+    await today.tell(talk(today.session("aaaa1111"), "Where?", said))
+    await today.look()
+    assert {each.status for each in today.kept().values()} == {status}
+    assert len(today.kept()) == 2
+
+
 async def test_of_the_sessions_own_notes_the_latest_is_in_force_whichever_is_distilled_last(day: Made) -> None:
     today = day(reply(topic="first"), reply(topic="second"), reply(topic="third"))
     for name in ("aaaa1111", "bbbb2222"):

@@ -14,6 +14,7 @@ from live_memory.memory.capture.gate import priority
 from live_memory.memory.capture.proposal import Candidate, as_kind
 from live_memory.memory.notebook import Notebook
 from live_memory.memory.place import Place
+from live_memory.notes.contradictions import contradiction
 from live_memory.notes.draft import Draft
 from live_memory.notes.note import Kind, Note, Status
 from live_memory.store.note_changes import NoteConflict
@@ -33,11 +34,6 @@ UNTOLD: tuple[Kind, ...] = ("fact", "session", "state")
 GONE: tuple[Status, ...] = ("superseded",)
 
 
-def no_contradiction(_one: Note, _other: Note) -> str:
-    """Where nobody judges contradictions."""
-    return ""
-
-
 class Keeping:
     """Saves what was captured. `contradiction` says in words how two notes contradict each other, empty where not."""
 
@@ -46,7 +42,7 @@ class Keeping:
         notebook: Notebook,
         store: NoteStore,
         clock: Clock,
-        contradiction: Callable[[Note, Note], str] = no_contradiction,
+        contradiction: Callable[[Note, Note], str] = contradiction,
     ) -> None:
         self._notebook = notebook
         self._store = store
