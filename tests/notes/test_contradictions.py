@@ -38,6 +38,8 @@ CONTRADICTING = (
     ("Attempts", "The number of attempts is three.", "Attempts", "The number of attempts is 5."),
 )
 AGREEING = (
+    ("Step 1", "The limit of step 1 is 35 ms.", "Step 2", "The limit of step 2 is 42 ms."),
+    ("Limit 5", "Limit 5 is 35.", "Limit 6", "Limit 6 is 42."),
     ("Retries", "max_retries = 3", "Retries", "min_retries = 1"),
     ("Timeouts", "timeout_ms = 30000", "Timeouts", "timeout_s = 30"),
     ("Timeouts", "timeout_ms = 500", "Timeouts", "timeout_s = 30"),

@@ -37,6 +37,7 @@ _SAYS = re.compile(
     rf"\s*(?::=|==?|\u2192|=>|:(?=\s)|\s(?:{_CHANGED}|(?:now\s+)?defaults\s+to|now\s+is|is\s+now|(?:is|are|equals|\u00e8|vale|es|est|ist|\u00e9))(?=\s|`|\"))\s*",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"(?<![\w.])\d(?![\w.])")  # no term, and yet it tells `step 1` from `step 2`
 _NOT = re.compile(r"^(?:not|never|non|nicht|pas|no)\s+", re.IGNORECASE)
 _BOUND = re.compile(
     r"^(?:(?P<most>at most|up to|no more than|max(?:imum)? of|<=|\u2264|al massimo)|(?P<least>at least|no less than|min(?:imum)? of|>=|\u2265|almeno)"
@@ -89,7 +90,7 @@ def _of(sentence: str) -> Iterator[Claim]:
     bound = _BOUND.match(right)
     value = _value(right[bound.end() :] if bound else right)
     identifier = _identifier(left)
-    name = meaning(left)
+    name = meaning(left) | frozenset(_DIGIT.findall(left))
     if value is None or not name or (len(name) > MAX_NAME_TERMS and not identifier):
         return
     conditions = frozenset(fold(found.group()) for found in _CONDITION.finditer(sentence))
