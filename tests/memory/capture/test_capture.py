@@ -437,6 +437,19 @@ async def test_a_session_that_has_said_nothing_yet_stays_open(day: Made) -> None
     assert list(today.kept()) == ["Sessions live in Redis"]
 
 
+async def test_a_report_is_kept_although_the_hook_did_not_wait(day: Made) -> None:
+    today = day(reply(DECISION))
+    session = talk(today.session("aaaa1111"), "Where?", WORDS)
+    telling = asyncio.create_task(today.tell(session))
+    await asyncio.sleep(0)
+    telling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await telling
+    await today.capture.close()
+    assert await today.look() == 1
+    assert list(today.kept()) == ["Sessions live in Redis"]
+
+
 async def test_files_that_a_note_is_about_are_its_sources_and_none_outside(day: Made) -> None:
     today = day(reply({**DECISION, "files": ["server.py", "/etc/passwd", "../x.py", "gone.py"]}))
     (today.folder / "server.py").write_text("PORT = 1\n")

@@ -39,9 +39,21 @@ class Capture:
         self._owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
+        self._noting: set[asyncio.Task[None]] = set()
 
     async def report(self, report: SessionReport) -> None:
-        """Keep what a hook tells of a session. QuestionError, StoreError."""
+        """Keep what a hook tells of a session, also where the hook does not wait for it. QuestionError, StoreError."""
+        noting = asyncio.create_task(self._note(report))
+        self._noting.add(noting)
+        noting.add_done_callback(self._noted)
+        await asyncio.shield(noting)
+
+    def _noted(self, noting: asyncio.Task[None]) -> None:
+        self._noting.discard(noting)
+        if not noting.cancelled() and (error := noting.exception()) is not None:
+            logger.info("report not kept error=%s", type(error).__name__)
+
+    async def _note(self, report: SessionReport) -> None:
         place = await self._places.of(report.cwd)
         settings = self._bench.background.settings
         sighting = report.sighting(place, self._bench.clock.wall_s())
@@ -57,7 +69,9 @@ class Capture:
             self._running = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """End what is under way; its claim is given back, and what is not saved is done again."""
+        """Keep the last reports, and end what is under way; its claim is given back, and what is not saved is done again."""
+        if self._noting:
+            await asyncio.wait(self._noting, timeout=CLOSING_S)
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait((self._running,), timeout=CLOSING_S)
