@@ -33,7 +33,7 @@ Extent: TypeAlias = Literal["all", "repo", "global", "everything"]
 Mode: TypeAlias = Literal["apply", "dry-run"]
 
 PAGE_NOTES = 200
-SLICE_MS = 8.0  # of work between two chances for others
+SLICE_MS = 5.0  # of work between two chances for others
 MAX_SLICE_NOTES = 100
 TRIES = 4  # of a slice that another process gets in the way of
 BUT_FACTS = Sieve(but_kinds=["fact"])

@@ -25,6 +25,7 @@ _MARKS: tuple[tuple[Status, re.Pattern[str]], ...] = (
     ("open", _mark(r"da\s+fare|in\s+corso|in\s+sospeso|to-?do|wip", r"apert[oa]|open|in\s+progress|pending")),
     ("superseded", _mark(r"superat[oa]|sostituit[oa]|superseded", "obsolet[oae]|replaced|outdated|deprecated")),
 )
+MAX_PROSE_CHARS = 100_000  # of a body, in which citations are looked for
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])\s|\n")
 
 
@@ -40,7 +41,11 @@ class Lore:
 def lifted(note: Note, lore: Lore) -> Note:
     """`note` with what its prose and its neighbours say: only known ids become refs, only days that have come a stamp."""
     described = note.description or note.title
-    cited = (each for each in citations.lifted(f"{described}\n{note.body}") if each in lore.known and each != note.id)
+    cited = (
+        each
+        for each in citations.lifted(f"{described}\n{note.body[:MAX_PROSE_CHARS]}")
+        if each in lore.known and each != note.id
+    )
     refs = dict.fromkeys([*note.refs, *cited])
     day_s = stamps.day_in(described, lore.now_s) or stamps.day_in(note.body, lore.now_s) or 0.0
     is_replaced = note.id in lore.superseded and note.status in ("", "open")

@@ -19,7 +19,7 @@ from live_memory.notes.slugs import free_id
 
 INDEX = "MEMORY.md"
 _ENTRY = re.compile(r"\s*(?:[-*]\s+)?\[([^\]\n]{1,300})\]\(([^()\s]{1,300}\.md)\)\s*(?:[-–—:]+\s*(.*))?$")
-_SECTION = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*$")
+_SECTION = re.compile(r"#{1,6}[ \t]+(\S.{0,300})$")
 
 
 def encode(notes: Iterable[Note]) -> dict[str, str]:
@@ -92,4 +92,4 @@ def _sections(index: str, taken: set[str], at_s: float) -> Iterator[tuple[str, N
             taken.add(name)
             note = Note(HOME, name, "project", title or "Memory", body, refs=markdown.refs_in(body))
             yield f"{INDEX}, {title or 'its beginning'}", with_extras(note, {}, at_s)
-        title, lines = heading[2] if heading else "", []
+        title, lines = heading[1].rstrip(" \t#") if heading else "", []

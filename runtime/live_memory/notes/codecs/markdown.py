@@ -19,7 +19,7 @@ from live_memory.notes.slugs import slug
 SUFFIX = ".md"
 MAX_NAME_CHARS = 80
 _LINK = re.compile(r"\[\[([^\[\]\n|#^]{1,200})(?:[#^|][^\[\]\n]{0,200})?\]\]")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.{0,300})$", re.MULTILINE)
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # Windows takes these for devices
 _NESTED = ("sources", "symbols")
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {  # what other programs call it
@@ -92,7 +92,11 @@ def note_of(path: str, page: Page, at_s: float) -> Note:
         named[name] = _as_json(page.named.get(name))
     body = page.body if ours else page.body.strip("\n")
     heading = _HEADING.search(body)
-    title = named.get("title", "") or (heading[1] if heading else "") or path.rpartition("/")[2].removesuffix(SUFFIX)
+    title = (
+        named.get("title", "")
+        or (heading[1].rstrip(" \t#") if heading else "")
+        or path.rpartition("/")[2].removesuffix(SUFFIX)
+    )
     linked = () if ours else refs_in(body)
     refs = tuple(dict.fromkeys([*_linked(page.named.get("refs")), *linked]))
     name = named.get("id", "") or id_of(path)
