@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.table import Row, median, percentile
-from e2e.note_siege import SESSIONS, Outcome, besieged
+from e2e.note_siege import COMPACTED, SESSIONS, Outcome, besieged
 
 from live_memory.agent.explorers import Threads
 from live_memory.clock import SystemClock
@@ -44,7 +44,7 @@ def _rows(name: str, seconds: float, outcome: Outcome) -> Iterator[Row]:
     lost = f"{len(outcome.lost)} lost, {len(told.troubles)} troubles, integrity {outcome.integrity}"
     counts = f"{len(told.save_s)} saves, {len(told.search_s)} searches, {told.answers} answers"
     yield Row(
-        f"{what}: {counts}, {outcome.log.count('compacted root=')} compactions",
+        f"{what}: {counts}, {outcome.log.count(COMPACTED)} compactions",
         lost,
         target="nothing lost",
         is_met=not outcome.lost and not told.troubles and outcome.integrity == "ok",

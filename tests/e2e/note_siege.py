@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import Any
 
 from e2e.siege import FILES, SETTINGS, Speaker, answer_to, question_about
 from server.live import PATIENCE_S, exchange
-from server.processes import AUTHORIZATION, TOKEN, listening, made_data_dir, port_of, serving
+from server.processes import AUTHORIZATION, RUNTIME, TOKEN, listening, made_data_dir, port_of, serving
 from support import note_client
 from support.provider_server import provider_server
 
 from live_memory.wiring import DATABASE_FILE
 
 SESSIONS = 8
+SERVER = (str(RUNTIME),)
+COMPACTED = "compacted root="
+POLL_S = 0.1
 HERE = {"capture": "off", "compaction_threshold": "0.5", "compaction_floor": "0.3"}
 
 
@@ -60,47 +64,69 @@ class Outcome:
 
 
 def besieged(folder: Path, seconds: float, clients: int = SESSIONS) -> Outcome:
-    """The outcome of `seconds` of work by `clients`, in the middle of which the server is killed; it is killed once more in the end."""
+    """The outcome of `seconds` of work by `clients`, and of as many more as a compaction takes, in the middle of which the
+    server is killed; it is killed once more in the end."""
     data_dir = made_data_dir(folder)
     root = (folder / "repo").resolve()
     (root / "src").mkdir()
     for number in range(FILES):
         (root / "src" / f"module_{number}.py").write_text(f"VERSION = {number}\n")
-    told, is_over = Told(), threading.Event()
+    told, stop, is_over = Told(), folder / "stop", threading.Event()
+    log_file = data_dir / "logs" / "server.log"
     with provider_server() as provider, listening() as listener:
         provider.answer_by(Speaker())
-        settings = {**SETTINGS, **HERE, "base_url": provider.address}
-        asking = threading.Thread(target=_ask, args=(port_of(listener), root, told, is_over))
-        with serving(data_dir, listener, **settings) as first:
-            sessions = [_session(port_of(listener), root, number, seconds) for number in range(clients)]
-            asking.start()
-            is_over.wait(seconds / 2)
-            first.kill()  # the listener stays: whoever calls meanwhile waits for the next server
-        with serving(data_dir, listener, **settings) as second:
-            for session in sessions:
-                _listen_to(session, told, seconds)
-            is_over.set()
-            asking.join(PATIENCE_S)
-            second.kill()
+        port, address = port_of(listener), {"base_url": provider.address}
+        asking = threading.Thread(target=_ask, args=(port, root, told, is_over))
+        with serving(data_dir, listener, SERVER, **SETTINGS, **HERE, **address) as first:
+            sessions = [_session(port, root, number, stop) for number in range(clients)]
+            try:
+                asking.start()
+                is_over.wait(seconds / 2)
+                _wait_for_compaction(log_file)
+                first.kill()  # the listener stays: whoever calls meanwhile waits for the next server
+                with serving(data_dir, listener, SERVER, **SETTINGS, **HERE, **address) as second:
+                    exchange(port, "GET", "/health", b"", AUTHORIZATION)
+                    is_over.wait(seconds / 2)
+                    stop.touch()
+                    for session in sessions:
+                        session.wait(2 * PATIENCE_S)
+                    is_over.set()
+                    asking.join(PATIENCE_S)
+                    second.kill()
+            finally:
+                is_over.set()
+                for session in sessions:
+                    session.kill()
+    for number in range(clients):
+        _take_down(_said(stop, number), told)
     with closing(sqlite3.connect(data_dir / DATABASE_FILE)) as connection:
         bodies = dict(connection.execute("SELECT id, body FROM notes WHERE kind <> 'fact'"))
         integrity = connection.execute("PRAGMA integrity_check").fetchone()[0]
         connection.execute(
             "INSERT INTO note_index (note_index) VALUES ('integrity-check')"
         )  # raises where it is not sound
-    log = (data_dir / "logs" / "server.log").read_text()
-    return Outcome(told, bodies, integrity, log, tuple(data_dir.glob("*.damaged-*")))
+    return Outcome(told, bodies, integrity, log_file.read_text(), tuple(data_dir.glob("*.damaged-*")))
 
 
-def _session(port: int, root: Path, number: int, seconds: float) -> subprocess.Popen[str]:
-    words = (str(port), TOKEN, str(root), str(number), str(seconds))
+def _session(port: int, root: Path, number: int, stop: Path) -> subprocess.Popen[bytes]:
+    words = (str(port), TOKEN, str(root), str(number), str(stop))
     command = [sys.executable, "-Es", note_client.__file__, *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with _said(stop, number).open("wb") as said:
+        return subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
 
 
-def _listen_to(session: subprocess.Popen[str], told: Told, seconds: float) -> None:
-    said, _ = session.communicate(timeout=seconds + 2 * PATIENCE_S)
-    for line in said.splitlines():
+def _said(stop: Path, number: int) -> Path:
+    return stop.with_name(f"session-{number}")
+
+
+def _wait_for_compaction(log_file: Path) -> None:
+    end_s = time.monotonic() + 2 * PATIENCE_S
+    while COMPACTED not in log_file.read_text() and time.monotonic() < end_s:
+        time.sleep(POLL_S)
+
+
+def _take_down(said: Path, told: Told) -> None:
+    for line in said.read_text().splitlines():
         try:
             what: dict[str, Any] = json.loads(line)
         except ValueError:

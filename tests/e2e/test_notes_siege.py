@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.note_siege import SESSIONS, besieged
+from e2e.note_siege import COMPACTED, SESSIONS, besieged
 
 SECONDS = 8.0
 
@@ -19,7 +19,7 @@ def test_eight_sessions_at_once_lose_no_write_beside_questions_compaction_and_a_
     assert len(told.kept) >= SESSIONS
     assert len(told.search_s) >= SESSIONS
     assert told.answers >= 2
-    assert "compacted root=" in outcome.log
+    assert COMPACTED in outcome.log
     assert not [
         line for line in outcome.log.splitlines() if " ERROR " in line or "Traceback" in line or "locked" in line
     ]

@@ -7,6 +7,7 @@ from support.repositories import clone, git, repository
 
 from live_memory.errors import ToolRefusal
 from live_memory.explore import repo_identity
+from live_memory.explore.child import Bounds
 from live_memory.explore.repo_identity import bears, normalised, repo_id
 
 REMOTE = "git:git.example.com/Owner/name"
@@ -137,7 +138,7 @@ def test_a_repository_that_git_does_not_read_is_no_other_one(tmp_path: Path) -> 
 
 def test_a_slow_git_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository(tmp_path / "repo")
-    monkeypatch.setattr(repo_identity, "REMOTE_BOUNDS", repo_identity.Bounds(timeout_s=0.0, max_bytes=1))
+    monkeypatch.setattr(repo_identity, "REMOTE_BOUNDS", Bounds(timeout_s=0.0, max_bytes=1))
     git(repo, "remote", "add", "origin", "https://example.com/a/b")
     with pytest.raises(ToolRefusal, match="too long"):
         repo_id(repo)

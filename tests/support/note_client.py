@@ -1,6 +1,7 @@
-"""A client that saves and searches without a pause, and writes down what it was told: one JSON object a line.
+"""A client that saves and searches without a pause until the file STOP exists, and writes down what it was told: one JSON
+object a line.
 
-    python note_client.py PORT TOKEN CWD NUMBER SECONDS
+    python note_client.py PORT TOKEN CWD NUMBER STOP
 
 A line `sent` stands before each save leaves, a line `kept` after it was acknowledged; then what it took to find the note
 again. A server that is gone is asked again; anything else that is no answer is a line `trouble`.
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import sys
 import time
 from contextlib import closing
+from typing import Any
 from urllib.parse import quote
 
 PATIENCE_S = 30.0
@@ -27,9 +30,9 @@ class Client:
         self._port, self._cwd, self._number = int(port), cwd, number
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
-    def live(self, seconds: float) -> None:
-        end_s, count = time.monotonic() + seconds, 0
-        while time.monotonic() < end_s:
+    def live(self, stop: str) -> None:
+        count = 0
+        while not os.path.exists(stop):
             count += 1
             word = f"w{self._number}x{count}"
             note_id = self._save({"title": f"Client {self._number} tells {count}", "body": f"The word {word} is kept."})
@@ -58,9 +61,7 @@ class Client:
         else:
             tell("trouble", what=f"{note_id} is not found first by {word}, but {found}")
 
-    def _exchange(
-        self, method: str, path: str, body: object
-    ) -> dict[str, list[dict[str, str]]] | dict[str, str] | None:
+    def _exchange(self, method: str, path: str, body: object) -> dict[str, Any] | None:
         """What the server said; None where it went away over it."""
         try:
             with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)) as connection:
@@ -73,7 +74,8 @@ class Client:
         if response.status != http.client.OK:
             tell("trouble", what=f"{method} {path}: {response.status} {said[:300]!r}")
             return None
-        return json.loads(said)
+        answer: dict[str, Any] = json.loads(said)
+        return answer
 
 
 def tell(event: str, **what: object) -> None:
@@ -81,4 +83,4 @@ def tell(event: str, **what: object) -> None:
 
 
 if __name__ == "__main__":
-    Client(*sys.argv[1:5]).live(float(sys.argv[5]))
+    Client(*sys.argv[1:5]).live(sys.argv[5])
