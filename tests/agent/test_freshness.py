@@ -222,6 +222,19 @@ async def test_a_tree_that_cannot_be_reached_is_not_a_deletion_of_everything(
     assert "cannot be reached" not in last_words(scene.requests()[-1])
 
 
+async def test_a_tree_that_only_lost_its_git_is_still_there(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, [GROUNDED] * 9, force_explore_when_cold=False)
+    await tee(scene, "server.py", "auth.py")
+    await scene.ask("one?")
+    shutil.rmtree(scene.root / ".git")
+    (scene.root / "auth.py").unlink()
+    (scene.root / "server.py").write_text("PORT = 1\n")
+    await scene.ask("two?")
+    assert "before you cite them): auth.py." in told(scene.requests()[-1])
+    assert "1\tPORT = 1" in told(scene.requests()[-1])
+    assert "cannot be reached" not in last_words(scene.requests()[-1])
+
+
 async def test_a_disk_that_does_not_tell_whether_a_file_is_there_deletes_nothing(tmp_path: Path) -> None:
     files = replace(wiring.tree_files(), signature=lambda _root, _path: None, is_gone=lambda _root, _path: False)
     scene = make_scene(tmp_path, [GROUNDED] * 3, force_explore_when_cold=False)

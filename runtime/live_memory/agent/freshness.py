@@ -58,7 +58,7 @@ class Freshness:
         paths = by_last_use(window)
         if not paths:
             return Findings()
-        if not self.is_there():
+        if not self.is_there(window):
             return Findings(is_tree_there=False)
         until_s = self.clock.monotonic_s() + budget_s
         due, unchecked = self._due(window, paths, until_s)
@@ -77,7 +77,7 @@ class Freshness:
             looks = self.looks(path)
             if not self._is_as_before(window, path, looks):
                 news += self._news(window, _Look(path, looks, is_suspect=False), max_bytes)
-        return Findings(tuple(news)) if self.is_there() else Findings(is_tree_there=False)
+        return Findings(tuple(news)) if self.is_there(window) else Findings(is_tree_there=False)
 
     def looks(self, path: str) -> FileSignature | None:
         """How the file at `path` looks; None where there is none that can be seen."""
@@ -99,12 +99,14 @@ class Freshness:
         self._remember(window, path, looks, now_s)
         return True
 
-    def is_there(self) -> bool:
+    def is_there(self, window: Window) -> bool:
         """Whether what is missing is gone, rather than out of reach: not mounted, forbidden, or without the `.git` that it
-        had before."""
+        had before and without any of the files that `window` knows."""
         standing = self.files.standing(self.root)
         self._was_checkout = self._was_checkout or standing == "checkout"
-        return standing == "checkout" or (standing == "folder" and not self._was_checkout)
+        if standing != "folder" or not self._was_checkout:
+            return standing != "unreachable"
+        return any(self.looks(path) is not None for path in (*window.files, *window.pending))
 
     def _due(self, window: Window, paths: list[str], until_s: float) -> tuple[list[_Look], list[str]]:
         """The files to read, those first that look like another version; and those that there was no time to look at."""

@@ -81,7 +81,7 @@ class Ingest:
         return self._of_known(name, news, looks) if self._is_known(name) else self._of_unknown(name, news, looks)
 
     def _of_missing(self, name: str) -> tuple[Observation, ...]:
-        is_news = self._is_known(name) and self.tree.is_gone(name) and self.tree.is_there()
+        is_news = self._is_known(name) and self.tree.is_gone(name) and self.tree.is_there(self.known)
         return (gone(name, self.tree.clock.wall_s()),) if is_news else ()
 
     def _of_unknown(self, name: str, news: News, looks: FileSignature) -> tuple[Observation, ...]:
@@ -118,7 +118,7 @@ class Ingest:
         versions |= {path: each.sha256 for path, each in self.known.pending.items() if each.sha256}
         same = (path for path, version in versions.items() if version == seen.sha256)
         old = next((path for path in same if self.tree.is_gone(path)), None)
-        return (gone(old, seen.at_s), seen) if old is not None and self.tree.is_there() else ()
+        return (gone(old, seen.at_s), seen) if old is not None and self.tree.is_there(self.known) else ()
 
     def _spelled(self, name: str) -> str:
         """`name` as the window knows it, where nothing on disk tells its spelling any more."""

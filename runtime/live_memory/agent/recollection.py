@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import FileSight
-from live_memory.agent.freshness import Freshness
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import StoreError, ToolRefusal
 from live_memory.notes import ledger
@@ -81,8 +81,8 @@ async def _looked_after(
     if not foreign:
         return {}
     try:
-        look_at = equipment.explorers.look_at
-        hashes = await equipment.threads.run(CHECK_TIMEOUT_S, _hashes, workspace.freshness, foreign, look_at)
+        is_there, look_at = partial(workspace.freshness.is_there, window), equipment.explorers.look_at
+        hashes = await equipment.threads.run(CHECK_TIMEOUT_S, _hashes, workspace.root, foreign, is_there, look_at)
     except TimeoutError:
         logger.warning("facts not checked in time root=%s", workspace.root)
         return {}
@@ -96,15 +96,17 @@ def _as_of(fact: Fact, hashes: Mapping[str, str | None]) -> Fact:
     return replace(fact, changed=frozenset(changed | {path for path in fact.changed if path not in hashes}))
 
 
-def _hashes(tree: Freshness, paths: Iterable[str], look_at: Callable[[Path, str], FileSight]) -> dict[str, str | None]:
+def _hashes(
+    root: Path, paths: Iterable[str], is_there: Callable[[], bool], look_at: Callable[[Path, str], FileSight]
+) -> dict[str, str | None]:
     """The SHA-256 of what the files hold now, None where there is none that can be read; nothing where the tree cannot be
     seen. Blocking."""
     hashes: dict[str, str | None] = {}
-    if not tree.is_there():
+    if not is_there():
         return hashes
     for path in paths:
         try:
-            hashes[path] = look_at(tree.root, path).stamp.sha256
+            hashes[path] = look_at(root, path).stamp.sha256
         except (ToolRefusal, OSError):
             hashes[path] = None
     return hashes
