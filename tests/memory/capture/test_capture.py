@@ -207,6 +207,17 @@ async def test_without_a_model_only_what_the_user_asked_for_is_kept_and_the_queu
     assert [each.title for each in later.sessions()] == ["Port"]
 
 
+async def test_what_claude_has_saved_in_the_session_already_is_not_kept_once_more(day: Made) -> None:
+    today = day(reply())
+    session = talk(today.session("aaaa1111"), "Where?")
+    await today.tell(session, "session-start")
+    await today.notes.save("Package manager", "The project installs with pnpm, never with npm.", kind="preference")
+    talk(session, "Remember that we install with pnpm.", "Remember that staging is down on Fridays.")
+    await today.tell(session)
+    await today.look()
+    assert set(today.kept()) == {"Package manager", "staging is down on Fridays."}
+
+
 async def test_without_a_client_or_money_nothing_is_asked(day: Made) -> None:
     today = day(reply(DECISION))
     await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))

@@ -201,6 +201,8 @@ class Distiller:
         if survey.end_bytes <= known_bytes and self._row.requested_bytes == known_bytes:
             return False
         drafts = remember.requests(text for end_bytes, text in survey.user_texts if end_bytes > known_bytes)
+        if drafts:
+            drafts = self._bench.keeping.unsaid(self._place, drafts, self._row.first_at_s)
         tally = await self._bench.keeping.keep(self._place, drafts) if drafts else NOTHING
         self._row = self._renewed()
         done_bytes = max(known_bytes, survey.end_bytes)

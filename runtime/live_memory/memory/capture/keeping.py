@@ -14,6 +14,7 @@ from live_memory.memory.capture.gate import priority
 from live_memory.memory.capture.proposal import Candidate, as_kind
 from live_memory.memory.notebook import Notebook
 from live_memory.memory.place import Place
+from live_memory.notes.claims import meaning
 from live_memory.notes.contradictions import contradiction
 from live_memory.notes.draft import Draft
 from live_memory.notes.note import Kind, Note, Status
@@ -29,6 +30,7 @@ LATER = "a later session has ended"
 NEIGHBOURS = 20  # notes that a new one may contradict
 KNOWN_NOTES = 40  # of each kind that a model is shown beside a part
 QUERY_TERMS = 60
+MET_RATIO = 0.6  # of a request's words that a note has: it is the same
 SESSION: tuple[Kind, ...] = ("session",)
 UNTOLD: tuple[Kind, ...] = ("fact", "session", "state")
 GONE: tuple[Status, ...] = ("superseded",)
@@ -66,6 +68,12 @@ class Keeping:
         newest = self._store.notes(place.scopes, sieve)[:KNOWN_NOTES]
         alike = self.like(place, text, KNOWN_NOTES)
         return tuple({(note.scope, note.id): note for note in (*newest, *alike)}.values())
+
+    def unsaid(self, place: Place, drafts: Iterable[Draft], since_s: float) -> tuple[Draft, ...]:
+        """Those of the user's requests that nobody has met since then: Claude may have saved one, in words of its own."""
+        sieve = Sieve(but_kinds=UNTOLD, since_s=since_s)
+        kept = [meaning(f"{note.title}\n{note.body}") for note in self._store.notes(place.scopes, sieve)]
+        return tuple(draft for draft in drafts if not any(_covers(words, meaning(draft.body)) for words in kept))
 
     def like(self, place: Place, text: str, limit: int) -> tuple[Note, ...]:
         """The notes that share most words with `text`."""
@@ -133,6 +141,10 @@ def draft_of(candidate: Candidate, place: Place) -> Draft:
         origin="capture",
         files=tuple(dict.fromkeys(path for each in candidate.files if (path := _within(each, place)))),
     )
+
+
+def _covers(words: frozenset[str], asked: frozenset[str]) -> bool:
+    return bool(asked) and len(words & asked) >= MET_RATIO * len(asked)
 
 
 def _within(path: str, place: Place) -> str:
