@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from live_memory.llm.base import Purpose, Usage
 from live_memory.notes.note import Fact
+from live_memory.store.dream_log import DreamLog
 from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
 from live_memory.store.transcript_queue import TranscriptQueue
@@ -105,6 +106,11 @@ class Store(Protocol):
     @property
     def transcripts(self) -> TranscriptQueue:
         """The sessions' transcripts that wait to be distilled, kept in the same place."""
+        ...
+
+    @property
+    def dreams(self) -> DreamLog:
+        """The runs that tidied the notes, kept in the same place."""
         ...
 
     def load(self, root: str) -> SavedWindow | None:

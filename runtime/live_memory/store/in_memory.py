@@ -8,6 +8,8 @@ from typing import Literal
 
 from live_memory.llm.base import Purpose
 from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
+from live_memory.store.dream_log import DreamLog
+from live_memory.store.in_memory_dream_log import InMemoryDreamLog
 from live_memory.store.in_memory_note_store import InMemoryNoteStore
 from live_memory.store.in_memory_notes import InMemoryNotes
 from live_memory.store.in_memory_transcript_queue import InMemoryTranscriptQueue
@@ -39,6 +41,7 @@ class InMemoryStore:
     notice: str = ""
     notes: InMemoryNotes = field(default_factory=InMemoryNotes)
     transcripts: TranscriptQueue = field(default_factory=InMemoryTranscriptQueue)
+    dreams: DreamLog = field(default_factory=InMemoryDreamLog)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
     _accounts: dict[tuple[str, str, Purpose], Account] = field(default_factory=dict)
     _last_id: int = 0

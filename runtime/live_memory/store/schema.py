@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from live_memory.errors import StoreError
+from live_memory.store.dream_schema import DREAMS_STEP
 from live_memory.store.note_index_schema import INDEX_STEP
 from live_memory.store.note_schema import BY_USE_STEP, NOTEBOOK_STEP, NOTES_STEP
 from live_memory.store.transcript_schema import TRANSCRIPTS_STEP
@@ -116,6 +117,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     TRANSCRIPTS_STEP,
     INDEX_STEP,
     BY_USE_STEP,
+    DREAMS_STEP,
 )
 
 

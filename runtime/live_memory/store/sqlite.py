@@ -11,9 +11,11 @@ from typing import Literal
 from live_memory.llm.base import Purpose, Usage
 from live_memory.store.base import NO_HARVEST, Account, Answered, Harvest, SavedWindow, first_id, utc_day
 from live_memory.store.database import Database, storable
+from live_memory.store.dream_log import DreamLog
 from live_memory.store.note_index import NoteIndex
 from live_memory.store.note_store import NoteStore
 from live_memory.store.notes import Notes
+from live_memory.store.sqlite_dream_log import SqliteDreamLog
 from live_memory.store.sqlite_note_store import SqliteNoteStore
 from live_memory.store.sqlite_notes import SqliteNotes
 from live_memory.store.sqlite_transcript_queue import SqliteTranscriptQueue
@@ -62,6 +64,7 @@ class SqliteStore:
         self._notes = SqliteNotes(self._database, index)
         self._note_store = SqliteNoteStore(self._database, index)
         self._transcripts = SqliteTranscriptQueue(self._database)
+        self._dreams = SqliteDreamLog(self._database)
 
     @property
     def notice(self) -> str:
@@ -78,6 +81,10 @@ class SqliteStore:
     @property
     def transcripts(self) -> TranscriptQueue:
         return self._transcripts
+
+    @property
+    def dreams(self) -> DreamLog:
+        return self._dreams
 
     def load(self, root: str) -> SavedWindow | None:
         return self._database.read(lambda: self._load(storable(root)))
