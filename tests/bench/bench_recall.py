@@ -128,7 +128,7 @@ async def _gates(store: NoteStore) -> list[Row]:
 
 async def _strictness(store: NoteStore) -> list[Row]:
     rows = []
-    for precision in (0.95, 0.98, 0.995, 0.999):
+    for precision in (0.9, 0.95, 0.98, 0.995, 0.999):
         settings = replace(Settings(), recall_precision=precision)
         tally = await _tally(await _recall_rule(store, settings, "held-out"), "held-out")
         false = ", ".join(f"{kind} {tally.false_ratio(kind):.1%}" for kind in KINDS)

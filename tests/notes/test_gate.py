@@ -70,6 +70,14 @@ def test_a_higher_precision_asks_for_more() -> None:
     assert prior_coverage(1.0) == prior_coverage(0.9999)
 
 
+def test_who_aims_at_less_is_asked_for_fewer_words() -> None:
+    gate = Gate(0.0)
+    assert gate.aiming_at(0.99) == gate
+    loose = gate.aiming_at(0.9)
+    assert loose.min_words < gate.min_words
+    assert loose.min_matches < gate.min_matches
+
+
 def test_prompts_that_are_long_short_or_code_are_left_alone() -> None:
     gate = PromptGate(min_words=3, max_chars=100, max_code_ratio=0.4)
     assert gate.why_shut("x" * 101, query_of("x")) == "long"

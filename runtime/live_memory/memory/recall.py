@@ -132,7 +132,7 @@ class Recall:
             self._calibration.coverage(scopes, found.vocabulary.notes, settings.recall_precision),
             settings.recall_anchor_min,
             "alone" if settings.recall_body_only else "beside",
-        )
+        ).aiming_at(settings.recall_precision)
         seen = [
             (each, evidence_of(query, each, found.vocabulary))
             for each in found.ranked[: LOOKED_AT * settings.recall_top_k]

@@ -8,7 +8,8 @@ Floors on the score tell neither.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from live_memory.notes.candidates import Vocabulary
 from live_memory.notes.query import Query, weak_terms
@@ -16,6 +17,8 @@ from live_memory.notes.ranking import Ranked, idf_of
 
 MIN_MATCHES = 3  # terms that a note shares with the prompt, of whatever sort
 MIN_WORDS = 2.0  # words, where everyday ones, names and relatives count less
+LOOSE_PRECISION = 0.98  # who aims at less is asked for less
+LOOSE_MATCHES, LOOSE_WORDS = 2, 1.5
 MIN_PLAIN_WORDS = 1.0  # of them no names
 WEAK_WORTH = 0.5
 NAME_WORTH = 0.5
@@ -47,16 +50,24 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """How much is asked for: the share to cover, the relatives that are needed where nothing matches exactly, and whether
-    words that stand only in a body are enough."""
+    """How much is asked for: the share to cover, the relatives that are needed where nothing matches exactly, whether words
+    that stand only in a body are enough, and how many terms and words a note must share with the prompt."""
 
     coverage: float
     min_relatives: int = 2
-    body: str = "beside"  # or "alone"
+    body: Literal["beside", "alone"] = "beside"
+    min_matches: int = MIN_MATCHES
+    min_words: float = MIN_WORDS
+
+    def aiming_at(self, precision: float) -> Gate:
+        """The same for a rate of right notes that may be lower."""
+        if precision >= LOOSE_PRECISION:
+            return self
+        return replace(self, min_matches=LOOSE_MATCHES, min_words=LOOSE_WORDS)
 
     def why_shut(self, evidence: Evidence) -> str:
         """Why a note does not pass, in a word or two for the log; empty when it does."""
-        if evidence.matches < MIN_MATCHES or evidence.words < MIN_WORDS:
+        if evidence.matches < self.min_matches or evidence.words < self.min_words:
             return "few words"
         if evidence.plain_words < MIN_PLAIN_WORDS:
             return "names alone"
