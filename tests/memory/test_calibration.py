@@ -51,16 +51,16 @@ def test_notes_that_cover_each_other_ask_for_more_but_never_for_everything() -> 
 
 def test_a_store_is_asked_in_the_background_and_again_when_it_has_grown() -> None:
     async def scene() -> None:
-        store = store_of(alike(30))
+        store = store_of(alike(24))
         calibration = Calibration(store, ManualClock())
-        assert calibration.coverage(SCOPES, 30, 0.99) == prior_coverage(0.99)
+        assert calibration.coverage(SCOPES, 24, 0.99) == prior_coverage(0.99)
         await calibration.settled()
-        known = calibration.coverage(SCOPES, 30, 0.99)
+        known = calibration.coverage(SCOPES, 24, 0.99)
         assert known > prior_coverage(0.99)
-        store.apply([Change("create", None, each, 1.0, "test") for each in alike(90, "global")])
-        calibration.coverage(SCOPES, 120, 0.99)
+        store.apply([Change("create", None, each, 1.0, "test") for each in alike(12, "global")])
+        calibration.coverage(SCOPES, 36, 0.99)
         await calibration.settled()
-        assert calibration.coverage(SCOPES, 120, 0.99) >= prior_coverage(0.99)
+        assert calibration.coverage(SCOPES, 36, 0.99) >= prior_coverage(0.99)
         await calibration.close()
 
     asyncio.run(scene())
