@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from live_memory.agent.background import REFUSED
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.prompting import prompt_text
 from live_memory.agent.seat import ModelSeat
-from live_memory.agent.spend import Cause, Spend
+from live_memory.agent.spend import Spend
 from live_memory.agent.workspace import Workspace
 from live_memory.errors import ModelError, StoreError
 from live_memory.llm.base import CompletionRequest, Model
@@ -31,11 +32,6 @@ INTERVAL_RATIO = 0.8  # of the cache's lifetime: 4 minutes of 5
 LOOK_S = 30.0  # how often it is looked whose time has come
 REQUEST_TIMEOUT_S = 30.0
 MIN_OUTPUT_TOKENS = 1
-REFUSED: dict[Cause, str] = {
-    "budget": "the day's budget is spent",
-    "background-share": "the background's share of the day's budget is spent",
-    "no-client": "no client is active",
-}
 WORD = Turn("user", (Text("."),))  # the API takes no empty turn
 
 
