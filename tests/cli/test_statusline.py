@@ -7,12 +7,32 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.command_line import COMMAND, TIMEOUT_S, environment, run
 from cli.stand_in import StandIn, always
 
 STATS = {"context": {"ratio": 0.416}, "cost_usd": 1.239}
+
+# What Claude Code 2.1.332 writes to a status line's stdin.
+PAYLOAD: dict[str, Any] = {
+    "session_id": "c55db946-6258-4b05-94f7-702b8cb74039",
+    "transcript_path": "/home/ada/.claude/projects/-src-shop/c55db946-6258-4b05-94f7-702b8cb74039.jsonl",
+    "cwd": "/src/shop/cart",
+    "prompt_id": "3b283889-29db-4b4d-93d1-a8543da42d37",
+    "effort": {"level": "medium"},
+    "model": {"id": "claude-opus-5-5", "display_name": "Opus 5.5"},
+    "workspace": {"current_dir": "/src/shop/cart", "project_dir": "/src/shop", "added_dirs": []},
+    "version": "2.1.332",
+    "output_style": {"name": "default"},
+    "cost": {"total_cost_usd": 0.000184, "total_duration_ms": 2760, "total_lines_added": 0},
+    "context_window": {"total_input_tokens": 11, "context_window_size": 1000000, "used_percentage": 0},
+    "exceeds_200k_tokens": False,
+    "prompt_cache": {"warm": False, "ttl": "5m", "expires_at": None, "miss_causes": {}},
+    "fast_mode": False,
+    "thinking": {"enabled": True},
+}
 
 
 @pytest.fixture
@@ -48,7 +68,9 @@ def test_a_window_that_cost_nothing_shows_no_price(env: dict[str, str], server: 
     [
         {"cwd": "/started/here", "workspace": {"current_dir": "/now/here & ü", "project_dir": "/started/here"}},
         {"cwd": "/now/here & ü"},
+        {**PAYLOAD, "workspace": {**PAYLOAD["workspace"], "current_dir": "/now/here & ü"}},
     ],
+    ids=["workspace", "cwd", "whole"],
 )
 def test_the_folder_comes_from_claude_codes_json(env: dict[str, str], server: StandIn, session: object) -> None:
     run(env, "statusline", stdin=json.dumps(session))
