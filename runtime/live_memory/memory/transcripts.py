@@ -164,8 +164,7 @@ def _heard(path: str, offset_bytes: int, hearing: Hearing) -> Iterator[tuple[Lin
     with _opened(path) as file:
         for raw, end_bytes in _lines(file, offset_bytes):
             line = parse_line(raw, hearing) if raw is not None else Line()
-            if line.own_calls:
-                hearing = replace(hearing, own_calls=hearing.own_calls | line.own_calls)
+            hearing = hearing.after(line)
             yield line, end_bytes
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from live_memory.text.secrets import redact
@@ -36,6 +36,12 @@ _OPENING = re.compile(
     r"|task-notification|user-prompt-submit-hook)(?:\s[^<>]{0,500})?>"
 )
 _ARGUMENTS = re.compile(r"</?command-args>")
+ASKING_TOOL = "AskUserQuestion"
+_ANSWERED = re.compile(
+    r"(?:Your questions have been answered|User has answered your questions|The user (?:answered|responded)): "
+    r"(?P<answers>.*?)(?:\. (?:You can now continue|Read the answers)[^\n]*)?\Z",
+    re.DOTALL,
+)
 _INTERRUPTED = "[Request interrupted by user"
 UNSAID = ("isMeta", "isVirtual", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 OWN_ORIGINS = (
@@ -56,19 +62,29 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a transcript, parsed. `own_calls` are calls of our own tools, whose results are not to be shown."""
+    """One line of a transcript, parsed. `own_calls` are calls of our own tools, whose results are not to be shown;
+    `questions` those by which Claude asks the user, whose results are the user's answers."""
 
     uuid: str = ""
     turns: tuple[Turn, ...] = ()
     own_calls: frozenset[str] = frozenset()
+    questions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """Whom to listen to: `subagents` whether what Claude's subagents say counts; `own_calls` the calls of our tools so far."""
+    """Whom to listen to: `subagents` whether what Claude's subagents say counts; `own_calls` the calls of our tools so far,
+    `questions` those that ask the user."""
 
     subagents: Literal["heard", "unheard"] = "unheard"
     own_calls: frozenset[str] = frozenset()
+    questions: frozenset[str] = frozenset()
+
+    def after(self, line: Line) -> Hearing:
+        """With the calls that a line holds."""
+        if not (line.own_calls or line.questions):
+            return self
+        return replace(self, own_calls=self.own_calls | line.own_calls, questions=self.questions | line.questions)
 
 
 def parse_line(raw: bytes, hearing: Hearing) -> Line:
@@ -83,9 +99,10 @@ def parse_line(raw: bytes, hearing: Hearing) -> Line:
     blocks = _blocks(message.get("content"))
     if kind == "assistant":
         own = frozenset(str(block.get("id")) for block in blocks if _is_own_call(block))
-        return Line(uuid, tuple(_said_by_claude(blocks)), own)
+        questions = frozenset(str(block.get("id")) for block in blocks if block.get("name") == ASKING_TOOL)
+        return Line(uuid, tuple(_said_by_claude(blocks)), own, questions)
     if kind == "user":
-        return Line(uuid, tuple(_said_by_user(blocks, _prompter(value), hearing.own_calls)))
+        return Line(uuid, tuple(_said_by_user(blocks, _prompter(value), hearing)))
     return Line(uuid)
 
 
@@ -165,12 +182,12 @@ def _said_by_claude(blocks: Iterable[Mapping[str, object]]) -> Iterator[Turn]:
                     yield Turn("claude", shown)
 
 
-def _said_by_user(
-    blocks: Iterable[Mapping[str, object]], speaker: Speaker, own_calls: frozenset[str]
-) -> Iterator[Turn]:
+def _said_by_user(blocks: Iterable[Mapping[str, object]], speaker: Speaker, hearing: Hearing) -> Iterator[Turn]:
     for block in blocks:
         if block.get("type") == "tool_result":
-            if block.get("tool_use_id") not in own_calls:
+            if block.get("tool_use_id") in hearing.questions:
+                yield from _answer(block)
+            elif block.get("tool_use_id") not in hearing.own_calls:
                 yield from _result(block)
         else:
             for text in _texts([block]):
@@ -186,6 +203,15 @@ def _call(block: Mapping[str, object]) -> Turn:
     target = redact(whole_characters(str(named)[:RESULT_READ_CHARS]))
     edited = target if name in EDITING_TOOLS else ""
     return Turn("tool", f"{name}: {_shortened(target, TARGET_CHARS)}", edited)
+
+
+def _answer(block: Mapping[str, object]) -> Iterator[Turn]:
+    """What the user answered to Claude's questions, each beside its question."""
+    content = block.get("content")
+    text = content if isinstance(content, str) else "\n".join(_texts(content))
+    said = _ANSWERED.match(text[:READ_CHARS])
+    if said and (shown := speech(said["answers"])):
+        yield Turn("user", shown)
 
 
 def _result(block: Mapping[str, object]) -> Iterator[Turn]:

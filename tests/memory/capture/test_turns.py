@@ -85,6 +85,18 @@ def test_our_own_answers_are_never_heard_again(call: dict[str, object]) -> None:
     assert said("user", [{"type": "tool_result", "tool_use_id": "of-a-part-before", "content": trailer}]) == []
 
 
+def test_what_the_user_answers_to_claudes_questions_the_user_said() -> None:
+    call = {"type": "tool_use", "id": "q-1", "name": "AskUserQuestion", "input": {"questions": []}}
+    asked = parse_line(line("assistant", [call]), UNHEARD)
+    text = 'Your questions have been answered: "Which store?"="Redis". You can now continue with these answers in mind.'
+    answer = [{"type": "tool_result", "tool_use_id": "q-1", "content": text}]
+    told = parse_line(line("user", answer), UNHEARD.after(asked))
+    assert told.turns == (Turn("user", '"Which store?"="Redis"'),)
+    assert said("user", answer)[0][0] == "tool"  # of another tool, it is what that tool says
+    refused = [{"type": "tool_result", "tool_use_id": "q-1", "content": "The user doesn't want to proceed."}]
+    assert parse_line(line("user", refused), UNHEARD.after(asked)).turns == ()
+
+
 def test_what_was_injected_between_tags_is_cut_out() -> None:
     text = (
         'Hello <live-memory-notes at="now">Redis it is</live-memory-notes>there<system-reminder>\nbe brief\n'
