@@ -143,7 +143,7 @@ def _fill(store: NoteStore, place: Place, size: int) -> None:
 
 
 def _notes(size: int) -> Iterator[Note]:
-    rng = random.Random(size)
+    rng = random.Random(11)  # the first notes of every size are the same
     vocabulary, weights = words()
     for number in range(size):
         said = rng.choices(vocabulary, cum_weights=weights, k=TITLE_TERMS + BODY_TERMS)
@@ -188,18 +188,21 @@ def _prompts(size: int) -> list[str]:
     return [text for _ in range(ASKED // 2) for text in (rng.choice(about), rng.choice(foreign))]
 
 
-async def _times(calls: Sequence[Callable[[], Coroutine[None, None, object]]]) -> list[float]:
+async def _times(calls: Sequence[Callable[[], Coroutine[None, None, object]]]) -> list[tuple[float, float]]:
+    """Milliseconds of each call, by the clock and of the processor: a busy machine shows in the former alone."""
     times_ms = []
     for call in calls:
-        started_s = time.perf_counter()
+        started_s, worked_s = time.perf_counter(), time.process_time()
         await call()
-        times_ms.append((time.perf_counter() - started_s) * 1000)
+        times_ms.append(((time.perf_counter() - started_s) * 1000, (time.process_time() - worked_s) * 1000))
     return times_ms
 
 
-def _row(what: str, times_ms: Sequence[float], target_ms: float | None) -> Row:
-    p95 = percentile(times_ms, 0.95)
-    figure = f"p50 {median(times_ms):.1f} ms, p95 {p95:.1f} ms"
+def _row(what: str, times_ms: Sequence[tuple[float, float]], target_ms: float | None) -> Row:
+    clock_ms, worked_ms = [each[0] for each in times_ms], [each[1] for each in times_ms]
+    p95 = percentile(clock_ms, 0.95)
+    figure = f"p50 {median(clock_ms):.1f} ms, p95 {p95:.1f} ms"
+    beside = f"of the processor p50 {median(worked_ms):.1f} ms, p95 {percentile(worked_ms, 0.95):.1f} ms"
     if target_ms is None:
-        return Row(what, figure)
-    return Row(what, figure, "", f"p95 ≤ {target_ms:.0f} ms", p95 <= target_ms)
+        return Row(what, figure, beside)
+    return Row(what, figure, beside, f"p95 ≤ {target_ms:.0f} ms", p95 <= target_ms)

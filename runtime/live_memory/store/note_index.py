@@ -18,7 +18,8 @@ from live_memory.notes.note import Note
 from live_memory.store.database import Database, Parameters, storable
 
 MAX_BODY_TERMS = 4096  # what stands further down in a long note is not found
-MAX_POSTINGS = 6_000  # that one question ranks: a millisecond for 1,500
+MIN_POSTINGS, MAX_POSTINGS = 4_000, 16_000  # that one question ranks: a millisecond for 1,500
+POSTINGS_RATIO = 1 / 8  # of the notes, between those: in a large store, each word has more of them
 MAX_RELATIVES = 64  # of one beginning
 ENOUGH_RATIO = 0.5  # of the candidates wished for
 PAIR_REACH = 2  # terms that far apart follow each other
@@ -131,15 +132,17 @@ class NoteIndex:
         statement = SEARCH_WHERE.format(where=where)
         return [number for (number,) in self._database.execute(statement, (match, *parameters, limit))]
 
-    def _driving(self, prefixes: Iterable[str], terms: Iterable[str]) -> list[str]:
+    def _driving(self, prefixes: Mapping[str, tuple[int, int]], terms: Iterable[str]) -> list[str]:
         """The rarest terms whose postings can be ranked in time; at least one that has any."""
         keys = [prefix + term for prefix in prefixes for term in dict.fromkeys(terms)]
         ranked = sorted((count, key) for key in keys if (count := self._frequency(key)))
+        notes = sum(count for count, _ in prefixes.values())
+        room = min(MAX_POSTINGS, max(MIN_POSTINGS, int(notes * POSTINGS_RATIO)))
         driving: list[str] = []
         postings = 0
         for count, key in ranked:
             postings += count
-            if driving and postings > MAX_POSTINGS:
+            if driving and postings > room:
                 break
             driving.append(key)
         return driving
