@@ -30,6 +30,7 @@ ROUNDS = 60
 RATIO_TARGET = 2.5
 P95_TARGET_MS = 60.0
 HUNG_ROUNDS = 20
+BRINGS_A_SERVER_BACK = "pre_tool_use"  # and waits for it
 RUNS_A_PROGRAM = "user_prompt_expansion"  # what the user waits for there is the command itself
 SCRIPTS = sorted(path.stem for path in (ROOT / "hooks").glob("[a-z]*.py"))
 # How long each waits for an answer that does not come; those that are not named leave that to the background.
@@ -100,7 +101,8 @@ def _row(plugin: Path, script: str, port: int, state: Literal["up", "down", "hun
     is_hung = state == "hung"
     measured = _measure(plugin, script, port, HUNG_ROUNDS if is_hung else ROUNDS)
     row = measured.row(f"{script}, server {state}", HUNG_LIMITS_MS.get(script, 0.0) if is_hung else 0.0)
-    return replace(row, target="", is_met=None) if script == RUNS_A_PROGRAM else row
+    is_waiting = script == RUNS_A_PROGRAM or (script == BRINGS_A_SERVER_BACK and state != "up")
+    return replace(row, target="", is_met=None) if is_waiting else row
 
 
 def _plugin_whose_launcher_does_nothing(folder: Path) -> Path:
