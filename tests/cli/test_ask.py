@@ -134,7 +134,7 @@ def test_a_question_that_needs_packages_waits_until_they_are_installed(env: dict
 
 
 def test_a_port_held_by_another_program_is_one_sentence(tmp_path: Path, server: StandIn) -> None:
-    server.health = {"proof": "of something else"}
+    server.health = {"name": "something-else", "proof": "of something else"}
     done = run(environment(server.data_dir, server.port), "ask", "Who?")
     assert done.returncode == 1
     assert f"Port {server.port} is held by" in done.stderr
