@@ -30,6 +30,7 @@ from live_memory.store.in_memory import InMemoryStore
 from live_memory.text.redaction import Redaction
 from live_memory.window.messages import Text, ToolCall, ToolResult, ToolSpec
 
+GROUNDED = "See server.py:1."  # an answer that rests on the tree, and is not sent back
 READ = ToolSpec("Read", "Read a file.", {"type": "object", "properties": {"file_path": {"type": "string"}}})
 
 

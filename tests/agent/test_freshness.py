@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.scene import Scene, last_words, make_scene, until
-from agent.test_intake import git
-from agent.test_observing import GROUNDED, notes_of, prefix, tee
+from agent.noticing import notes_of, prefix, tee
+from agent.scene import GROUNDED, Scene, last_words, make_scene, until
+from support.repositories import git
 
 from live_memory import wiring
 from live_memory.agent import freshness, upkeep

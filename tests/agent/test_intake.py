@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from agent.noticing import notes_of, prefix, talkative, tee
 from agent.scene import Scene, make_scene, make_tree, until
-from agent.test_observing import notes_of, prefix, talkative, tee
+from support.repositories import git, repository
 
 from live_memory import wiring
 from live_memory.agent import intake, workspace
@@ -24,18 +23,12 @@ from live_memory.window.files import Observation
 from live_memory.window.window import Window
 
 
-def git(folder: Path, *arguments: str) -> None:
-    options = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", *options, *arguments], cwd=folder, check=True, capture_output=True, env=environment)
-
-
-def repository(folder: Path) -> Path:
-    folder.mkdir(parents=True)
+def checkout(folder: Path) -> Path:
+    """A repository with the file that the sentences below are about."""
+    repository(folder)
     (folder / "main.py").write_text("MAIN = 1\n")
-    git(folder, "init", "-q")
     git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "first")
+    git(folder, "commit", "-q", "-m", "second")
     return folder.resolve()
 
 
@@ -45,7 +38,7 @@ def waiting(scene: Scene, root: Path) -> dict[str, Observation]:
 
 
 async def test_a_file_of_another_worktree_is_filed_under_the_worktree_it_lies_in(tmp_path: Path) -> None:
-    main = repository(tmp_path / "main")
+    main = checkout(tmp_path / "main")
     git(main, "worktree", "add", "-q", "../beside")
     git(main, "worktree", "add", "-q", "inside")
     scene = talkative(tmp_path)
@@ -58,7 +51,7 @@ async def test_a_file_of_another_worktree_is_filed_under_the_worktree_it_lies_in
 async def test_a_session_in_a_subfolder_of_a_worktree_and_one_through_a_link_meet_the_same_names(
     tmp_path: Path,
 ) -> None:
-    main = repository(tmp_path / "main")
+    main = checkout(tmp_path / "main")
     (main / "src").mkdir()
     (main / "src" / "a.py").write_text("A = 1\n")
     (tmp_path / "link").symlink_to(main)
@@ -70,7 +63,7 @@ async def test_a_session_in_a_subfolder_of_a_worktree_and_one_through_a_link_mee
 
 
 async def test_a_file_of_a_submodule_is_known_to_both_workspaces(tmp_path: Path) -> None:
-    inner, main = repository(tmp_path / "inner"), repository(tmp_path / "main")
+    inner, main = checkout(tmp_path / "inner"), checkout(tmp_path / "main")
     git(main, "submodule", "--quiet", "add", str(inner), "part")
     scene = talkative(tmp_path)
     await tee(scene, "part/main.py", cwd=main)
@@ -79,7 +72,7 @@ async def test_a_file_of_a_submodule_is_known_to_both_workspaces(tmp_path: Path)
 
 
 async def test_a_session_in_the_home_folder_teaches_the_checkouts_it_works_in(tmp_path: Path) -> None:
-    main = repository(tmp_path / "home" / "main")
+    main = checkout(tmp_path / "home" / "main")
     (tmp_path / "home" / "notes.txt").write_text("mine\n")
     scene = talkative(tmp_path)
     assert await tee(scene, "main/main.py", "notes.txt", cwd=tmp_path / "home") == 1
@@ -97,7 +90,7 @@ async def test_loose_files_outside_of_any_checkout_are_nobodys(tmp_path: Path) -
 
 
 async def test_with_canonical_workspaces_off_a_notice_is_about_its_own_folder_alone(tmp_path: Path) -> None:
-    main = repository(tmp_path / "main")
+    main = checkout(tmp_path / "main")
     (main / "src").mkdir()
     (main / "src" / "a.py").write_text("A = 1\n")
     scene = talkative(tmp_path, canonicalize_workspace=False)

@@ -11,40 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.scene import Scene, make_scene, read_call
+from agent.noticing import notes_of, prefix, talkative, tee
+from agent.scene import GROUNDED, make_scene, read_call
 
 from live_memory.agent.answers import Question
-from live_memory.agent.ingest import Event, FileNotice
+from live_memory.agent.ingest import FileNotice
 from live_memory.agent.reuse import REMARK
 from live_memory.errors import QuestionError
-from live_memory.llm.base import CompletionRequest
 from live_memory.llm.scripted import ScriptedReply
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.sqlite import SqliteStore
-from live_memory.window.messages import Text, ToolCall
+from live_memory.window.messages import ToolCall
 
-GROUNDED = "See server.py:1."
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-
-
-def talkative(tmp_path: Path, **more: Any) -> Scene:
-    return make_scene(tmp_path, [GROUNDED] * 60, **{"force_explore_when_cold": False, **more})
-
-
-async def tee(scene: Scene, *paths: str, event: Event = "touched", cwd: Path | None = None, **contents: str) -> int:
-    texts = {f"{stem}.py": text for stem, text in contents.items()}
-    return await scene.desk.observe(FileNotice(str(cwd or scene.root), event, (*paths, *texts), texts))
-
-
-def prefix(request: CompletionRequest) -> list[str]:
-    """The texts before the trailing turn, after the system text with the tree."""
-    turns = request.prompt.turns[: request.prompt.prefix_turns]
-    blocks = [block.text for turn in turns for block in turn.blocks if isinstance(block, Text)]
-    return [*request.prompt.system[1:], *blocks]
-
-
-def notes_of(request: CompletionRequest) -> list[str]:
-    return [text for text in prefix(request) if text.startswith("[Observation]")]
 
 
 async def test_a_file_that_was_worked_with_is_in_the_next_prompt(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.scene import Scene, make_scene, make_tree, read_call
+from agent.scene import GROUNDED, Scene, make_scene, make_tree, read_call
 from support.secrets_corpus import SHAPES, Maker
 
 from live_memory.agent.cleaning import OFF_MARK
@@ -17,7 +17,6 @@ from live_memory.llm.scripted import ScriptedReply
 from live_memory.settings import Configuration, Settings
 from live_memory.store.sqlite import SqliteStore
 
-GROUNDED = "See server.py:1."
 SECRET = SHAPES["GitHub token"](Maker(1))
 
 

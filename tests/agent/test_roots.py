@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from support.repositories import git, repository
 
 from live_memory.agent.roots import canonical_root
 from live_memory.errors import QuestionError
@@ -15,19 +15,6 @@ from live_memory.settings import Settings
 
 def root_of(cwd: Path | str, home: Path, **settings: object) -> Path:
     return canonical_root(str(cwd), home, Settings(**settings))  # type: ignore[arg-type]
-
-
-def git(folder: Path, *arguments: str) -> None:
-    options = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", *options, *arguments], cwd=folder, check=True, capture_output=True, env=environment)
-
-
-def repository(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
-    return folder.resolve()
 
 
 @pytest.fixture

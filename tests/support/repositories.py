@@ -23,13 +23,13 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def repository(folder: Path, text: str = "x") -> Path:
-    """A repository with one commit; the same text makes the same commit."""
+    """The real path of a new repository with one commit; the same text makes the same commit."""
     folder.mkdir(parents=True)
     git(folder, "init", "-q")
     (folder / "file.txt").write_text(text)
     git(folder, "add", ".")
     git(folder, "commit", "-q", "-m", "first")
-    return folder
+    return folder.resolve()
 
 
 def clone(source: Path | str, folder: Path) -> Path:
