@@ -93,8 +93,8 @@ def test_other_prompts_are_given_nothing(prompt: str) -> None:
 
 
 def test_an_italian_prompt_is_given_an_english_note_by_relatives_of_its_words() -> None:
-    note = Note(REPO, "catalog", "decision", "Catalog compression for product variants", "Dictionary of variants.")
-    prompt = "cataloghi: compressori delle varianti"
+    note = Note(REPO, "catalog", "decision", "Catalog pagination for product variants", "By cursor.")
+    prompt = "come funziona la paginazione del catalogo con le varianti?"
     assert Scene(note).ids(prompt) == ["catalog"]
     assert Scene(note, recall_no_fuzzy=True).ids(prompt) == []
     assert Scene(note, recall_anchor_min=4).ids(prompt) == []

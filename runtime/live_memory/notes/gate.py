@@ -16,14 +16,14 @@ from live_memory.notes.query import Query, weak_terms
 from live_memory.notes.ranking import Ranked, idf_of
 
 MIN_MATCHES = 3  # terms that a note shares with the prompt, of whatever sort
-MIN_WORDS = 2.0  # words, where everyday ones, names and relatives count less
+MIN_WORDS = 2.0  # words, where everyday ones and names count less
 LOOSE_PRECISION = 0.98  # who aims at less is asked for less
 LOOSE_MATCHES, LOOSE_WORDS = 2, 1.5
 MIN_PLAIN_WORDS = 1.0  # of them no names
 WEAK_WORTH = 0.5
 NAME_WORTH = 0.5
-RELATIVE_WORTH = 0.67  # three relatives are two words
-BODY_WORTH = 0.6  # of a word that stands in the body alone, as a share of the prompt
+RELATIVE_WORTH = 0.67  # of a word, as a share of the prompt
+BODY_WORTH = 0.6  # of a word that stands in the body alone, as well
 COMMON_RATIO = 0.5  # what more of the notes hold opens nothing
 MIN_NOTES_FOR_COMMON = 8
 
@@ -91,15 +91,15 @@ def evidence_of(query: Query, ranked: Ranked, vocabulary: Vocabulary) -> Evidenc
     for term in query.terms:
         mass = query.worth(term) * idf(term)
         whole += mass
-        share = 1.0 if term in ranked.exact else RELATIVE_WORTH if term in ranked.related else 0.0
-        if not share:
+        likeness = 1.0 if term in ranked.exact else RELATIVE_WORTH if term in ranked.related else 0.0
+        if not likeness:
             continue
-        share *= WEAK_WORTH if term in weak_terms() else 1.0
-        named = NAME_WORTH if term in query.names else 1.0
-        covered += mass * share * named * (1.0 if term in ranked.curated else BODY_WORTH)
+        share = WEAK_WORTH if term in weak_terms() else 1.0
+        share *= NAME_WORTH if term in query.names else 1.0
+        covered += mass * share * likeness * (1.0 if term in ranked.curated else BODY_WORTH)
         if not _is_common(term, vocabulary):
-            words += query.worth(term) * share * named
-            plain_words += query.worth(term) * share * (named == 1.0)
+            words += query.worth(term) * share
+            plain_words += query.worth(term) * share * (term not in query.names)
     return Evidence(
         coverage=covered / whole if whole else 0.0,
         matches=len(ranked.exact) + len(ranked.related),
