@@ -12,7 +12,7 @@ import logging
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, ModuleType
 
 import uvicorn
@@ -28,17 +28,34 @@ FLUSH_S = 2  # what clients get to take their answers
 KEEP_ALIVE_S = 75  # longer than clients keep a connection: they close it, and never find it closed when they use it
 BACKLOG = 2048
 IDLE_CHECK_S = 60.0
+DATE_S = 1.0  # how old the Date of an answer may be
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 MCP_MODULE = "live_memory.server.mcp"
 NO_MCP = "The package mcp cannot be imported; `live-memory logs` shows why, `live-memory restart` may mend it."
 
 
-class SignallessServer(uvicorn.Server):
-    """uvicorn without its signal handling, which ends a process by the signal instead of with 0."""
+class QuietServer(uvicorn.Server):
+    """uvicorn without its signal handling, which ends a process by the signal instead of with 0, and without waking up ten
+    times a second to look whether it should end."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ending = asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        while not await self.on_tick(0):  # it writes the Date of the answers
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DATE_S):
+                    await self._ending.wait()
+
+    def end(self) -> None:
+        """Take no more connections, flush those that are there, and let `serve` return."""
+        self.should_exit = True
+        self._ending.set()
 
 
 async def serve(state: ServerState, listener: socket.socket) -> None:
@@ -47,7 +64,7 @@ async def serve(state: ServerState, listener: socket.socket) -> None:
     # piece of an answer waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     mcp: asyncio.Future[McpEndpoint] = asyncio.get_running_loop().create_future()
-    server = SignallessServer(_uvicorn_config(Application(state, mcp)))
+    server = QuietServer(_uvicorn_config(Application(state, mcp)))
     served = asyncio.Event()
     with _ending_on_signals(state):
         async with asyncio.TaskGroup() as tasks:
@@ -56,7 +73,7 @@ async def serve(state: ServerState, listener: socket.socket) -> None:
             state.capture.start()
             await _until_told_to_end(state)
             await _drain(state)
-            server.should_exit = True
+            server.end()
             await serving
             served.set()
 
