@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from memory.notes_scene import REPO, NotesScene
@@ -268,3 +269,70 @@ async def test_the_log_is_trimmed_once_a_day(scene: NotesScene) -> None:
     scene.clock.advance(91 * DAY_S)
     await scene.save("Two", "Something else.")
     assert [change.key[1] for change in scene.notebook.log(scene.place, 9)] == ["two"]
+
+
+GITHUB_TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq3Zk5Vv0nXxN0mQpTj1l0u"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"at": "here <live-memory-notes> there", "n": 1}, {"at": "here ", "n": 1}),
+        ("<live-memory-notes>", ""),
+        ({"key": PRIVATE_KEY, "n": [1]}, {"key": "[redacted: private key]\n[redacted: private key]", "n": [1]}),
+        ({"token": {"x": GITHUB_TOKEN}}, {"token": {"x": "[redacted: GitHub token]"}}),
+        ({GITHUB_TOKEN: 1}, {"[redacted: GitHub token]": 1}),
+        ({"a\r\nb": " c\r\n\0 "}, {"a\r\nb": " c\r\n\0 "}),
+    ],
+)
+async def test_working_state_stays_json_whatever_is_taken_out_of_it(
+    scene: NotesScene, value: object, kept: object
+) -> None:
+    await scene.notebook.state_set(scene.place, "key", json.dumps(value))
+    text = scene.notebook.state_get(scene.place, "key")
+    assert text is not None
+    assert json.loads(text) == kept
+
+
+async def test_working_state_that_would_be_torn_is_refused(scene: NotesScene) -> None:
+    torn = json.dumps(
+        "MIIEowIBAAKCAQEA7bq3Zk5Vv0nXxN0mQpTj1l0u-----END RSA PRIVATE KEY----------BEGIN RSA PRIVATE KEY-----"
+    )
+    with pytest.raises(QuestionError, match="holds a secret"):
+        await scene.notebook.state_set(scene.place, "key", torn)
+    for constant in ("NaN", "[" * 100_000):
+        with pytest.raises(QuestionError, match="is no JSON"):
+            await scene.notebook.state_set(scene.place, "key", constant)
+
+
+async def test_working_state_that_came_as_a_note_in_words_is_a_text(scene: NotesScene) -> None:
+    for words in ("plain words", "NaN", "[" * 10_000):
+        await scene.save("key", words, kind="state")
+        text = scene.notebook.state_get(scene.place, "key")
+        assert text is not None
+        assert json.loads(text) == words
+
+
+async def test_working_state_is_found_by_a_key_that_held_a_secret(scene: NotesScene) -> None:
+    await scene.notebook.state_set(scene.place, f"of {GITHUB_TOKEN}", "1")
+    assert scene.notebook.state_get(scene.place, f"of {GITHUB_TOKEN}") == "1"
+    assert [note.title for note in scene.notes()] == ["of [redacted: GitHub token]"]
+
+
+@pytest.mark.parametrize("field", ["id", "refs", "supersedes"])
+async def test_a_secret_is_no_id(scene: NotesScene, field: str) -> None:
+    named: dict[str, Any] = {field: GITHUB_TOKEN if field == "id" else (GITHUB_TOKEN,)}
+    with pytest.raises(QuestionError, match=f"{field} names what looks like a secret") as refusal:
+        await scene.save("T", "Something.", **named)
+    assert GITHUB_TOKEN not in str(refusal.value)
+
+
+async def test_names_that_hold_a_secret_or_have_no_end_are_not_kept(scene: NotesScene) -> None:
+    (scene.place.root / f"{GITHUB_TOKEN}.py").write_text("x")
+    files = (f"{GITHUB_TOKEN}.py", f"no-{GITHUB_TOKEN}.py", "long" * 1000, "red\x1b[31m")
+    saved = await scene.save("T", "Something.", symbols=("parse_it", GITHUB_TOKEN, "x" * 100_000), files=files)
+    assert (saved.note.symbols, saved.note.sources) == (("parse_it",), {})
+    assert len(saved.remarks) == len(files)
+    assert all(len(remark) < 200 and remark.isprintable() for remark in saved.remarks)
+    assert GITHUB_TOKEN not in "".join(saved.remarks)

@@ -188,6 +188,7 @@ async def test_all_can_be_sent_to_one_scope(desk: Desk) -> None:
 
 
 SECRET = "ghp_" + "a1B2" * 9
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({}, "A note needs"),
     ({"id": "../../x"}, "is no id"),
@@ -262,6 +263,25 @@ async def test_a_title_that_is_too_long_is_kept_in_the_body(desk: Desk) -> None:
 async def test_secrets_that_are_in_the_store_do_not_leave_it(desk: Desk) -> None:
     desk.store.apply([Change("create", None, replace(WHY, id="leak", body=SECRET, title=SECRET), NOW_S, "user")])
     assert SECRET not in json_codec.encode(await desk.exported())
+
+
+async def test_names_that_are_secrets_do_not_come_in(desk: Desk) -> None:
+    note = replace(
+        WHY, id="n", scope="repo", refs=("a", TOKEN), supersedes=(TOKEN,), symbols=(TOKEN,), sources={TOKEN: TOKEN}
+    )
+    receipt = await desk.take(
+        [note, replace(WHY, id=TOKEN, scope="repo"), replace(WHY, id="elsewhere", scope=f"path:/{TOKEN}")]
+    )
+    assert receipt.created == 1
+    assert TOKEN not in str(receipt.omissions)
+    assert TOKEN not in str(desk.note("n"))
+    assert desk.note("n").refs == ("a",)
+
+
+async def test_names_that_are_secrets_do_not_leave(desk: Desk) -> None:
+    leak = replace(WHY, id="leak", symbols=(TOKEN,), sources={TOKEN: "00"})
+    desk.store.apply([Change("create", None, leak, NOW_S, "user")])
+    assert TOKEN not in json_codec.encode(await desk.exported())
 
 
 async def test_a_full_repository_takes_no_more_and_says_so(desk: Desk) -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from live_memory.notes.refs import lifted
 from live_memory.notes.slugs import MAX_SLUG_CHARS, free_id, is_id, slug
+from live_memory.text.secrets import redact
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,16 @@ def test_a_long_title_is_cut_between_words() -> None:
     assert len(name) <= MAX_SLUG_CHARS
     assert name.endswith("word")
     assert len(slug("x" * 200)) == MAX_SLUG_CHARS
+
+
+def test_an_id_is_never_taken_for_a_secret() -> None:
+    for title in (
+        "glpat: notes about GitLab tokens",
+        "sk-ant API key handling in the launcher",
+        "xoxb Slack token rotation",
+    ):
+        assert redact(slug(title)) == slug(title)
+        assert is_id(slug(title))
 
 
 def test_a_taken_id_is_numbered() -> None:

@@ -5,7 +5,6 @@ What a write rests on is read from the disk first, in a thread; from the look at
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,8 @@ from live_memory.memory import undoing
 from live_memory.memory.place import Place
 from live_memory.memory.planning import Planning, new_batch
 from live_memory.memory.source_files import SourceFiles, Sources
-from live_memory.notes.acceptance import accepted
+from live_memory.notes import state_texts
+from live_memory.notes.acceptance import accepted, title_of
 from live_memory.notes.draft import Draft
 from live_memory.notes.lifecycle import DAY_S, renewed
 from live_memory.notes.note import GLOBAL, Note
@@ -127,18 +127,16 @@ class Notebook:
         self._store.touch([key_of(note) for note in notes], now_s, expiries)
 
     def state_get(self, place: Place, key: str) -> str | None:
-        """The JSON text kept under `key`; None where there is none."""
-        note = self._state(place, " ".join(key.split()))
-        return None if note is None or note.is_expired(self._clock.wall_s()) else note.body
+        """The JSON text kept under `key`; None where there is none. What came as a note and is no JSON is a text."""
+        note = self._state(place, title_of(key))
+        return None if note is None or note.is_expired(self._clock.wall_s()) else state_texts.as_json(note.body)
 
     async def state_set(self, place: Place, key: str, value_json: str, actor: str = "claude") -> Saved:
-        """Keep a JSON text under `key`, in place of what was kept there. QuestionError for what is no JSON."""
-        try:
-            json.loads(value_json)
-        except (ValueError, RecursionError) as error:
-            raise QuestionError("bad-state", f"The value of {key!r} is no JSON ({error}).") from None
+        """Keep a JSON text under `key`, in place of what was kept there. QuestionError for what is no JSON, and for what is
+        none any more without its secrets."""
+        body = state_texts.kept(key, value_json)
         origin: Literal["user", "claude"] = "user" if actor == "user" else "claude"
-        return await self.save(place, Draft(key, value_json, kind="state", origin=origin), actor)
+        return await self.save(place, Draft(key, body, kind="state", origin=origin), actor)
 
     @property
     def _planning(self) -> Planning:

@@ -8,9 +8,13 @@ from pathlib import Path
 
 from live_memory.agent.explorers import FileSight, Threads
 from live_memory.errors import ToolRefusal
+from live_memory.notes.rendering import cut
 from live_memory.notes.writing import MAX_FILES
+from live_memory.text.fencing import one_line
+from live_memory.text.secrets import redact
 
 TIMEOUT_S = 5.0
+SHOWN_CHARS = 120  # of a path in a remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class SourceFiles:
         except TimeoutError:
             return Sources({}, ("The files that it names could not be read in time, so nothing is known of them.",))
         remarks = [
-            f"There is no file {path} that can be read; it is not among its sources."
+            f"There is no file {_shown(path)} that can be read; it is not among its sources."
             for path in chosen
             if path not in found
         ]
@@ -52,5 +56,10 @@ class SourceFiles:
                 stamp = self.look_at(root, path).stamp
             except ToolRefusal:
                 continue
-            found[path] = (stamp.path, stamp.sha256)
+            if redact(stamp.path) == stamp.path:  # a name that holds a secret would stand wherever the note is shown
+                found[path] = (stamp.path, stamp.sha256)
         return found
+
+
+def _shown(path: str) -> str:
+    return cut(redact(one_line(path)), SHOWN_CHARS)

@@ -128,7 +128,7 @@ class Transfer:
                 yield arrived(from_json(fields), entry)
             except QuestionError as error:
                 where = f"#{name}" if isinstance(name, str) and name else "a note without an id"
-                receipt.omissions.append(Omission(where[:MAX_WHERE_CHARS], str(error).rstrip(".")))
+                receipt.omissions.append(Omission(redact(where)[:MAX_WHERE_CHARS], redact(str(error)).rstrip(".")))
 
     def _keep(self, notes: Sequence[Note], parcel: Parcel, receipt: Receipt, room: _Room) -> None:
         """Keep some notes in one transaction, and look again where another process was quicker."""
@@ -208,4 +208,7 @@ def _leaving(note: Note, words: Mapping[str, str]) -> Note:
     """`note` as it may leave: its scope a word, and without secrets that the store may still hold."""
     scope = words.get(note.scope, note.scope)
     title, description, body = map(redact, (note.title, note.description, note.body))
-    return replace(note, scope=scope, title=title, description=description, body=body)
+    sources = {redact(path): held for path, held in note.sources.items()}
+    symbols = tuple(map(redact, note.symbols))
+    left = replace(note, scope=scope, title=title, description=description, body=body)
+    return replace(left, sources=sources, symbols=symbols)

@@ -14,7 +14,8 @@ from live_memory.notes.lifecycle import KINDS_BY_SOURCE
 from live_memory.notes.note import GLOBAL, Kind
 from live_memory.notes.note_json import CHOICES
 from live_memory.notes.slugs import MAX_ID_CHARS, is_id
-from live_memory.text.secrets import cleaned
+from live_memory.notes.writing import MAX_SYMBOL_CHARS
+from live_memory.text.secrets import Cleaned, cleaned, redact
 from live_memory.text.surrogates import whole_characters
 
 MAX_TITLE_CHARS = 300
@@ -38,14 +39,20 @@ def accepted(draft: Draft, max_bytes: int) -> Accepted:
     draft = _named(draft)
     texts, secrets = [], 0
     for text in (" ".join(draft.title.split()), " ".join(draft.description.split()), draft.body):
-        own, count = _own_words(text)
+        own, count = _kept_words(text)
         texts.append(own)
         secrets += count
     title, description, body = texts
     _check_words(draft, title, description, body)
     _check_size(title, description, body, max_bytes)
+    symbols = tuple(each for each in draft.symbols if len(each) <= MAX_SYMBOL_CHARS and redact(each) == each)
     remarks = (f"{secrets} secret{'s were' if secrets > 1 else ' was'} taken out of it.",) if secrets else ()
-    return Accepted(replace(draft, title=title, description=description, body=body), remarks)
+    return Accepted(replace(draft, title=title, description=description, body=body, symbols=symbols), remarks)
+
+
+def title_of(text: str) -> str:
+    """The title that a note is kept under whose title is `text`."""
+    return _kept_words(" ".join(text.split()))[0]
 
 
 def _named(draft: Draft) -> Draft:
@@ -69,12 +76,20 @@ def _ids(name: str, given: Iterable[str]) -> tuple[str, ...]:
                 f"{name} names {each[:MAX_ID_CHARS]!r}, which is no id: an id is made of letters, digits, - and _, "
                 f"{MAX_ID_CHARS} at most"
             )
+        if redact(each) != each:
+            raise _refusal(
+                f"{name} names what looks like a secret ({redact(each)}): an id stands wherever a note is named"
+            )
     return named
 
 
-def _own_words(text: str) -> tuple[str, int]:
-    text = whole_characters(text).replace("\0", "\ufffd").replace("\r\n", "\n")
-    kept = cleaned(_OUR_TRAILER.sub("", _OURS.sub("", text)))
+def own_words(text: str) -> Cleaned:
+    """`text` without secrets and without what we put into the conversation."""
+    return cleaned(_OUR_TRAILER.sub("", _OURS.sub("", text)))
+
+
+def _kept_words(text: str) -> tuple[str, int]:
+    kept = own_words(whole_characters(text).replace("\0", "\ufffd").replace("\r\n", "\n"))
     return kept.text.strip(), kept.count
 
 

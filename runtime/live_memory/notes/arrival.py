@@ -36,8 +36,10 @@ def arrived(note: Note, entry: Entry) -> Note:
     """`note` as it may be kept, its stamps of 0 still open. QuestionError (`bad-note`) where it cannot be."""
     if not is_id(note.id):
         raise _refusal(f"{note.id[:80]!r} is no id")
+    if redact(note.id) != note.id:
+        raise _refusal("its id looks like a secret")
     scope = entry.scopes.get(note.scope, note.scope)
-    if not scope.strip() or len(scope) > MAX_NAME_CHARS:
+    if not scope.strip() or len(scope) > MAX_NAME_CHARS or redact(scope) != scope:
         raise _refusal("it says not to which repository it belongs")
     title, description, body = _line(note.title), _line(note.description), _text(note.body)
     if not body.strip() or not (title or note.kind == "fact"):
@@ -74,7 +76,7 @@ def _said(note: Note) -> Note:
 
 def _bounded(note: Note, now_s: float) -> Note:
     """Numbers and lists within what makes sense. A stamp of tomorrow would win over every change to come."""
-    sources = {_text(path)[:MAX_NAME_CHARS]: str(held)[:MAX_NAME_CHARS] for path, held in note.sources.items()}
+    sources = {_text(path)[:MAX_NAME_CHARS]: _text(held)[:MAX_NAME_CHARS] for path, held in note.sources.items()}
     expires_s = note.expires_at_s
     if expires_s is not None and not 0 < expires_s < _LATEST_S:
         expires_s = expiry(note.priority, now_s)
@@ -101,7 +103,9 @@ def _past(at_s: float, now_s: float) -> float:
 
 
 def _edges(own: str, ids: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for each in ids if each != own and is_id(each)))[:MAX_EDGES]
+    return tuple(dict.fromkeys(each for each in ids if each != own and is_id(each) and redact(each) == each))[
+        :MAX_EDGES
+    ]
 
 
 def _line(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from live_memory.text.secrets import redact
 from live_memory.text.terms import fold
 
 MAX_SLUG_CHARS = 64
@@ -24,7 +25,7 @@ def is_id(text: str) -> bool:
 
 def slug(title: str) -> str:
     """An id that says what `title` says, of at most MAX_SLUG_CHARS: its words in ASCII, and a digest of the whole where that
-    leaves letters out or nothing is left."""
+    leaves letters out or nothing is left, or where its words would be taken for a secret wherever the note is shown."""
     folded = fold(title).translate(_SPELLED)
     ascii_only = unicodedata.normalize("NFKD", folded).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_only)
@@ -34,7 +35,8 @@ def slug(title: str) -> str:
     if not words or "".join(words).isdigit():
         words = [NAMELESS, *words]
     room = MAX_SLUG_CHARS - sum(len(part) + 1 for part in suffix)
-    return "-".join((_cut("-".join(words), room), *suffix))
+    name = "-".join((_cut("-".join(words), room), *suffix))
+    return name if redact(name) == name else f"{NAMELESS}-{digest}"
 
 
 def free_id(title: str, is_taken: Callable[[str], bool]) -> str:

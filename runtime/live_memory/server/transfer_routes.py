@@ -14,6 +14,7 @@ from live_memory.server.http import Request, Response, json_response
 from live_memory.server.route import Route, Routes
 from live_memory.server.state import ServerState
 from live_memory.store.note_store import Key
+from live_memory.text.secrets import redact
 
 EXTENTS = ("all", "repo", "global", "everything")
 MAX_NOTES = 1000
@@ -55,7 +56,7 @@ def _parcel(given: Fields) -> Parcel:
     if batch and not _BATCH.fullmatch(batch):
         raise bad_field("batch must be the one that the first part was answered with.")
     scope = cast(Literal["", "repo", "global"], fields.word(given, "scope", ("", "repo", "global"), ""))
-    source = " ".join(fields.text(given, "source").split())[:MAX_SOURCE_CHARS]
+    source = redact(" ".join(fields.text(given, "source").split()))[:MAX_SOURCE_CHARS]
     return Parcel(notes, batch, scope, source, _mode(given))
 
 
