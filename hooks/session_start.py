@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 
+import _beginning
 import _client
 import _event
 import _quick
@@ -44,11 +45,12 @@ def main(event: dict[str, object]) -> dict[str, object]:
 def equipment(event: dict[str, object], wire: _event.Wire) -> tuple[dict[str, object], str]:
     """What a session begins with: the table of contents of the notes, and the files that the window holds, to be watched;
     and what the user has to know of this workspace, mostly nothing."""
-    where = "?cwd=" + _client.quoted(_event.text(event, "cwd"))
-    named = "".join("&%s=%s" % (name, _client.quoted(str(event.get(name, "")))) for name in ("source", "session_id"))
-    table = wire.get("/toc" + where + named)
+    table = _beginning.table_of_contents(event, wire)
+    if not table:
+        with _event.harmless:
+            _beginning.owe(event)
     given = _event.add_context("SessionStart", table.get("context"))
-    told = wire.get("/watch" + where)
+    told = wire.get("/watch?cwd=" + _client.quoted(_event.text(event, "cwd")))
     held, about = told.get("paths"), told.get("concern")
     paths = [path for path in held if isinstance(path, str) and os.path.isabs(path)] if isinstance(held, list) else []
     if paths:

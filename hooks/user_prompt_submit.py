@@ -1,10 +1,12 @@
-"""The UserPromptSubmit hook: hands Claude the notes that bear on the prompt, and keeps silent when there are none.
+"""The UserPromptSubmit hook: hands Claude the notes that bear on the prompt, and keeps silent when there are none. The first
+prompt also brings the table of contents where the session's start could not.
 
 It has an own limit on the wire, after which the prompt passes untouched.
 """
 
 from __future__ import annotations
 
+import _beginning
 import _event
 
 RECALL_LIMIT_S = 0.3
@@ -21,8 +23,12 @@ def main(event: dict[str, object]) -> dict[str, object]:
         "prompt": prompt[:PROMPT_MAX_CHARS],
         "session_id": event.get("session_id"),
     }
-    recalled = _event.Wire(RECALL_LIMIT_S).post("/recall", body)
-    added = _event.add_context("UserPromptSubmit", recalled.get("context"))
+    wire, parts = _event.Wire(RECALL_LIMIT_S), []
+    with _event.harmless:
+        parts.append(_beginning.owed(event, wire))
+    parts.append(wire.post("/recall", body).get("context"))
+    context = "\n\n".join(part for part in parts if isinstance(part, str) and part.strip())
+    added = _event.add_context("UserPromptSubmit", context)
     return {"hookSpecificOutput": added} if added else {}
 
 

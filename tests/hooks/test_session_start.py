@@ -168,6 +168,7 @@ def test_without_options_the_recorded_port_is_asked(start: Start, data_dir: Path
 def test_options_are_kept_for_the_owner_only_and_the_empty_ones_left_out(
     start: Start, data_dir: Path, server: StandIn
 ) -> None:
+    server.routes["GET /toc"] = always({"context": "", "notes": 0})
     start(port=server.port, provider="anthropic", model="", api_key="sk-dummy-1")
     kept = data_dir / "user-config.json"
     assert json.loads(kept.read_text()) == {"port": str(server.port), "provider": "anthropic", "api_key": "sk-dummy-1"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from cli.stand_in import StandIn, always
 from hooks.calls import Spoken, call, environment
@@ -40,3 +42,23 @@ def test_of_a_huge_prompt_only_the_beginning_goes_over_the_wire(server: StandIn)
     server.routes["POST /recall"] = always(NOTES)
     submit(server, "log line\n" * 1_000_000)
     assert len(server.bodies("/recall")[0]["prompt"]) == 100_000
+
+
+def test_a_session_whose_start_found_no_server_gets_its_table_of_contents_with_its_first_prompt(
+    server: StandIn, tmp_path: Path
+) -> None:
+    started = {"cwd": "/src/shop", "session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup"}
+    server.routes["GET /toc"] = always({"context": "", "notes": 0}, status=503)
+    call("SessionStart", started, environment(server.data_dir))
+    server.asked.clear()
+    server.routes["GET /toc"] = always({"context": "Notes: 1.", "notes": 1})
+    server.routes["POST /recall"] = always(NOTES)
+    first, second = submit(server, "Where are totals added up?"), submit(server, "And the taxes?")
+    assert [context(first), context(second)] == ["Notes: 1.\n\nTotals: in ¢.", "Totals: in ¢."]
+    assert [body["event"] for body in server.bodies("/session")] == ["session-start"]
+
+
+def context(spoken: Spoken) -> object:
+    output = (spoken.answer or {})["hookSpecificOutput"]
+    assert isinstance(output, dict)
+    return output["additionalContext"]
