@@ -23,7 +23,8 @@ def main(event: dict[str, object]) -> dict[str, object]:
         "prompt": prompt[:PROMPT_MAX_CHARS],
         "session_id": event.get("session_id"),
     }
-    wire, parts = _event.Wire(RECALL_LIMIT_S), []
+    wire = _event.Wire(RECALL_LIMIT_S)
+    parts: list[object] = []
     with _event.harmless:
         parts.append(_beginning.owed(event, wire))
     parts.append(wire.post("/recall", body).get("context"))
