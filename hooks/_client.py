@@ -17,6 +17,7 @@ LOOPBACK = "127.0.0.1"
 TOKEN_FILE = "token"  # noqa: S105  # a file's name
 RECORD_FILE = "server.json"
 RECEIVE_BYTES = 65536
+MAX_HEAD_BYTES = 1 << 16
 MAX_REPLY_BYTES = 1 << 25  # above any answer of ours; whoever else holds the port may send for ever
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 START_FIELD = 19  # of /proc/<pid>/stat, counted after the program's name: field 22, the start in clock ticks
@@ -166,8 +167,8 @@ def _receive(connection: _socket.socket, deadline_s: float) -> tuple[int, bytes]
     """The status and the body; ValueError when the reply breaks off, is no HTTP, or has no end."""
     received = bytearray()
     while b"\r\n\r\n" not in received:
-        if not _grow(received, connection, deadline_s):
-            raise ValueError("the reply broke off")
+        if len(received) > MAX_HEAD_BYTES or not _grow(received, connection, deadline_s):
+            raise ValueError("the reply broke off, or its head has no end")
     head, _, body = bytes(received).partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
     if not lines[0].startswith(b"HTTP/1."):
