@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from live_memory.memory.asking import BadShape
 from live_memory.memory.capture.gate import is_substantial, priority
 from live_memory.memory.capture.harvest import Harvest, parse_harvest
 from live_memory.memory.capture.proposal import (
     SCHEMA,
-    BadShape,
     Candidate,
     SessionAccount,
     parse_account,

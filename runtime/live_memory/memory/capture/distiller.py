@@ -19,9 +19,10 @@ from live_memory.clock import Clock
 from live_memory.errors import ModelError
 from live_memory.llm.base import PromptTooLong
 from live_memory.memory import transcripts
+from live_memory.memory.asking import NoProposal, TooMuch
 from live_memory.memory.capture import remember
 from live_memory.memory.capture.checks import Spoken, folded, is_among, objection
-from live_memory.memory.capture.extraction import Extraction, Known, NoProposal, TooMuch
+from live_memory.memory.capture.extraction import Extraction, Known
 from live_memory.memory.capture.gate import is_substantial
 from live_memory.memory.capture.harvest import Harvest, parse_harvest
 from live_memory.memory.capture.keeping import Keeping, draft_of

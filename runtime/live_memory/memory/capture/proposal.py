@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast, get_args
 
+from live_memory.memory.asking import BadShape, closed, object_in
 from live_memory.notes.note import Kind
 from live_memory.text.secrets import redact
 
@@ -25,20 +26,11 @@ _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 
 
-def _closed(properties: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-SCHEMA: Mapping[str, object] = _closed(
+SCHEMA: Mapping[str, object] = closed(
     {
         "notes": {
             "type": "array",
-            "items": _closed(
+            "items": closed(
                 {
                     "kind": {"type": "string", "enum": list(CAPTURED)},
                     "title": _TEXT,
@@ -49,7 +41,7 @@ SCHEMA: Mapping[str, object] = _closed(
                 }
             ),
         },
-        "session": _closed({"topic": _TEXT, "done": _TEXTS, "open": _TEXTS}),
+        "session": closed({"topic": _TEXT, "done": _TEXTS, "open": _TEXTS}),
     }
 )
 
@@ -86,14 +78,10 @@ class Proposal:
     account: SessionAccount = SessionAccount()
 
 
-class BadShape(ValueError):
-    """A reply that holds no proposal; the text says what is wrong with it."""
-
-
 def parse_proposal(text: str) -> Proposal:
     """The proposal in a reply, whatever stands around its object. Notes that are no notes are passed over; BadShape where
     there is no object of that shape at all."""
-    value = _object_in(text)
+    value = object_in(text)
     notes = value.get("notes")
     if not isinstance(notes, list):
         raise BadShape("it has no list named notes")
@@ -117,20 +105,6 @@ def as_kind(kind: str) -> Kind:
     """A kind that was checked."""
     assert kind in get_args(Kind)
     return cast(Kind, kind)
-
-
-def _object_in(text: str) -> Mapping[str, Any]:
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    if start < 0:
-        raise BadShape("it holds no JSON object")
-    try:
-        value, _ = decoder.raw_decode(text, start)
-    except (ValueError, RecursionError) as error:
-        raise BadShape(f"its JSON is broken ({error})"[:LINE_CHARS]) from error
-    if not isinstance(value, dict):
-        raise BadShape("it holds no JSON object")
-    return value
 
 
 def _candidate(note: Mapping[str, Any]) -> Candidate:
