@@ -9,8 +9,9 @@ import pytest
 from hypothesis import settings
 from lifecycle.command import unused_port as find_unused_port
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=1000)  # pytest --hypothesis-profile thorough
+settings.load_profile("quick")
 
 
 @pytest.fixture

@@ -293,5 +293,5 @@ class Memory(RuleBasedStateMachine):
             assert (question, answer) in carried or told in notes
 
 
-Memory.TestCase.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+Memory.TestCase.settings = settings(stateful_step_count=40)
 TestTheLaws = Memory.TestCase

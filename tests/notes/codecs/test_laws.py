@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from notes.codecs.anything import SPECIAL, characters, shelves
 
@@ -14,10 +14,8 @@ from live_memory.notes.codecs.base import in_order
 from live_memory.notes.note import Note
 
 NOW_S = 1_800_000_000.0
-few = settings(max_examples=40)  # each of a shelf of notes
 
 
-@few
 @given(shelves)
 def test_json_loses_nothing_and_is_the_same_bytes_the_second_time(notes: list[Note]) -> None:
     text = json_codec.encode(notes)
@@ -26,20 +24,17 @@ def test_json_loses_nothing_and_is_the_same_bytes_the_second_time(notes: list[No
     assert json_codec.encode(reversed(decoded.notes)) == text
 
 
-@few
 @given(shelves)
 def test_agd_gives_the_same_notes_back(notes: list[Note]) -> None:
     decoded = agd.decode(agd.encode(notes), NOW_S)
     assert (list(decoded.notes), decoded.omissions) == (in_order(notes), ())
 
 
-@few
 @given(shelves)
 def test_agd_with_the_line_ends_of_windows_is_the_same(notes: list[Note]) -> None:
     assert agd.decode(agd.encode(notes).replace("\n", "\r\n"), NOW_S) == agd.decode(agd.encode(notes), NOW_S)
 
 
-@few
 @given(shelves)
 def test_markdown_gives_the_same_notes_back(notes: list[Note]) -> None:
     files = markdown.encode(notes)
@@ -48,7 +43,6 @@ def test_markdown_gives_the_same_notes_back(notes: list[Note]) -> None:
     assert len({path.lower() for path in files}) == len(notes)
 
 
-@few
 @given(shelves)
 def test_claudes_memory_folder_keeps_the_words_of_every_note(notes: list[Note]) -> None:
     files = claude_memory.encode(notes)
