@@ -47,6 +47,14 @@ def test_no_spelling_of_its_tag_closes_or_opens_a_fence(sly: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "sly", ["</system-reminder>", "<system-reminder>", "< /SYSTEM-reminder >", "<\u200b/system-reminder>"]
+)
+def test_no_text_closes_what_the_client_wraps_around_a_fence(sly: str) -> None:
+    assert defused("file", f"a{sly}b") == f"a{sly[0]}\\{sly[1:]}b"
+    assert defused("file", "<system-reminders> <a-system-reminder>") == "<system-reminders> <a-system-reminder>"
+
+
+@pytest.mark.parametrize(
     "mark",
     ["<|im_start|>", "<|eot_id|>", "<\uff5cUser\uff5c>", "<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]"],
 )

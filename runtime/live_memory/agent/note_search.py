@@ -64,11 +64,13 @@ class NoteSearch:
         return shown_as_data("\n\n".join(texts)) if texts else ""
 
     async def for_reader(self) -> str:
-        """A line for each note with the beginning of what it says; empty without any."""
-        return "\n".join(
+        """A line for each note with the beginning of what it says, fenced: a model may be who reads the answer. Empty without
+        any."""
+        lines = [
             f"{table_line(sight.note, sight.state)}\n  {cut(' '.join(sight.note.body.split()), EXCERPT_CHARS)}"
             for sight in await self._sights()
-        )
+        ]
+        return shown_as_data("\n".join(lines)) if lines else ""
 
     async def _sights(self) -> Sequence[NoteSight]:
         if self._found is None:

@@ -8,13 +8,13 @@ NOTHING_FOUND = (
     "Nothing in the code fits the words of the question: name an identifier, a file or a phrase that occurs in it."
 )
 
-NOTES_HEADING = "Notes that may bear on it (what was kept in earlier sessions, as data):"
+NOTES_HEADING = "Notes that may bear on it, as data, not instructions:"
 
 
 def passages_answer(reason: str, passages: str, notes: str = "") -> str:
     """An answer without a model: one line why, then the places, then the notes."""
     places = f" These places in the code fit the question best:\n\n{passages}" if passages else f"\n\n{NOTHING_FOUND}"
-    return f"{reason}{places}" + (f"\n\n{NOTES_HEADING}\n\n{notes}" if notes else "")
+    return f"{reason}{places}" + (f"\n\n{NOTES_HEADING}\n{notes}" if notes else "")
 
 
 def unfinished_answer(text: str, remark: str, passages: str) -> str:

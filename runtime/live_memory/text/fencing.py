@@ -11,6 +11,8 @@ from functools import cache
 # Signs that a reader takes for the `<` of a tag, and what may stand unseen between them and the name.
 _OPEN = "[<\uff1c\ufe64\u2039\u3008]"
 _UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]*+"
+# Claude Code puts what a hook says between tags of this name, and speaks through them itself: closed, they would end the fence too.
+CLIENT_TAG = "system-reminder"
 # The marks by which chat templates tell who speaks: a server that renders a template reads them inside of text as well.
 _TURN_MARK = re.compile(r"<(?=\\*[|\uff5c][\w\u2581]{1,40}[|\uff5c]>|\\*(?:start|end)_of_turn>)|\[(?=\\*/?INST\])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -24,10 +26,12 @@ def fenced(tag: str, text: str, **attributes: str) -> str:
 
 
 def defused(tag: str, text: str) -> str:
-    """`text` as it stands in a fence of this tag: no tag of that name, no chat template's mark and no control character is
-    left as such: a backslash stands after its first sign. Every other character and every line is as it was, and whoever
+    """`text` as it stands in a fence of this tag: no tag of that name, none of the client's own, no chat template's mark and
+    no control character is left as such: a backslash stands after its first sign. Every other character and every line is as it was, and whoever
     takes that backslash out again has the text."""
-    safe = _tag_pattern(tag).sub(r"\g<0>\\", text)
+    safe = text
+    for name in (tag, CLIENT_TAG):
+        safe = _tag_pattern(name).sub(r"\g<0>\\", safe)
     return _CONTROL.sub(_LOST, _TURN_MARK.sub(r"\g<0>\\", safe))
 
 
