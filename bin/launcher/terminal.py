@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+# Marks of the writing direction: with them a line reads otherwise than it is.
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 CLEAR_LINE = "\r\x1b[2K"
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 
@@ -28,12 +30,17 @@ def coloured(text: str, colour: str, stream: object = None) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without characters that would command the terminal: files, models and other programs wrote it."""
-    return "".join(char if char in "\n\t" or not _is_control(char) else f"\\x{ord(char):02x}" for char in text)
+    """`text` without characters that would command the terminal, turn the order of others around or hide among them: files,
+    models and other programs wrote it."""
+    return "".join(char if char in "\n\t" or not _is_control(char) else _spelled(char) for char in text)
 
 
 def _is_control(char: str) -> bool:
-    return char < " " or "\x7f" <= char <= "\x9f"
+    return char < " " or "\x7f" <= char <= "\x9f" or char in TURNING or "\U000e0000" <= char <= "\U000e007f"
+
+
+def _spelled(char: str) -> str:
+    return char.encode("unicode_escape").decode() if char != "\r" else "\\x0d"
 
 
 @contextmanager

@@ -47,3 +47,9 @@ def test_colours_are_for_terminals_of_people_who_want_them(monkeypatch: pytest.M
     assert terminal.coloured("ok", "green", io.StringIO()) == "ok"
     monkeypatch.setenv("NO_COLOR", "1")
     assert terminal.coloured("ok", "green", Terminal()) == "ok"
+
+
+def test_no_text_turns_a_line_around_or_hides_in_it() -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "rm")
+    assert terminal.printable(f"safe\u202egpj.exe\u2069 {hidden}") == "safe\\u202egpj.exe\\u2069 \\U000e0072\\U000e006d"
+    assert terminal.printable("שלום \u200f é 👩\u200d👧\n\t") == "שלום \u200f é 👩\u200d👧\n\t"
