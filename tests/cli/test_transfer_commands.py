@@ -208,6 +208,16 @@ def test_what_cannot_be_opened_is_a_sentence_too(shell: Shell) -> None:
     assert "say --to DIR" in shell.run("export", "--format", "markdown", code=2)
 
 
+def test_an_export_goes_where_its_name_leads_or_says_that_there_is_no_such_folder(shell: Shell) -> None:
+    assert shell.run("export", "gone/notes.json", code=1).endswith(f"There is no folder {shell.here / 'gone'}.\n")
+    (shell.here / "link.json").symlink_to(shell.there / "notes.json")
+    shell.run("export", "link.json")
+    assert json.loads((shell.there / "notes.json").read_text())["notes"] == []
+    assert (shell.here / "link.json").is_symlink()
+    (shell.here / "broken.json").symlink_to(shell.there / "gone" / "notes.json")
+    assert "There is no folder" in shell.run("export", "broken.json", code=1)
+
+
 def test_an_import_that_breaks_off_says_how_far_it_came(shell: Shell) -> None:
     notes = [
         {"scope": "repo", "id": f"n{number}", "kind": "project", "title": f"N {number}", "body": "b"}

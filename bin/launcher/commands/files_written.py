@@ -18,13 +18,16 @@ def write_file(path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
         return
-    folder = os.path.dirname(os.path.abspath(path))
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)  # beside the file itself: a link to it may lie on another disk
+    if not os.path.isdir(folder):
+        raise LaunchError(f"There is no folder {folder}.")
     handle, staged = tempfile.mkstemp(dir=folder, prefix=".live-memory-")
     try:
         with open(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
         os.chmod(staged, 0o666 & ~_mask())
-        os.replace(staged, os.path.realpath(path))
+        os.replace(staged, target)
     except BaseException:
         os.unlink(staged)
         raise
