@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from memory.notes_scene import REPO, NotesScene
 from live_memory.errors import QuestionError
 from live_memory.memory.place import Place
 from live_memory.notes.note import Note
+from live_memory.store.in_memory_note_store import InMemoryNoteStore
 from live_memory.store.note_changes import NoteConflict
 from live_memory.store.note_store import Change
 
@@ -187,3 +188,28 @@ def test_whatever_is_written_the_log_tells_the_store_and_no_text_is_lost(
             scene.close()
 
     asyncio.run(live())
+
+
+class Busy(InMemoryNoteStore):
+    """Somebody else writes right after the first look at the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interrupt: Callable[[], object] = lambda: None
+
+    def log(self, scopes: Sequence[str], limit: int) -> tuple[Change, ...]:
+        seen = super().log(scopes, limit)
+        interrupt, self.interrupt = self.interrupt, lambda: None
+        interrupt()
+        return seen
+
+
+async def test_the_newest_change_is_what_is_newest_when_it_is_taken_back(tmp_path: Path) -> None:
+    store = Busy()
+    scene = NotesScene(tmp_path, store)
+    note = (await scene.save("T", "One.")).note
+    later = replace(note, body="Two.")
+    store.interrupt = lambda: store.apply([Change("update", note, later, scene.clock.wall_s(), "user")])
+    (undone,) = scene.notebook.undo(scene.place)
+    assert (undone.before, undone.after) == (later, note)
+    scene.close()

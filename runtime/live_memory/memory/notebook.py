@@ -99,9 +99,15 @@ class Notebook:
     def undo(self, place: Place, number: int | None = None, batch: str = "", actor: str = "user") -> tuple[Change, ...]:
         """Take back a change, all that is in force of a batch, or the newest change of the place with its batch, and return
         the changes that do so. QuestionError where there is none, or a note was changed again since: nothing is lost then."""
-        newest_first = self._to_undo(place, number, batch)
-        try:
+        newest_first: tuple[Change, ...] = ()
+
+        def write() -> tuple[Change, ...]:
+            nonlocal newest_first
+            newest_first = self._to_undo(place, number, batch)
             return self._store.apply(undoing.reversal(newest_first, self._clock.wall_s(), actor))
+
+        try:
+            return _persistently(write)
         except NoteConflict as conflict:
             is_one = len(newest_first) == 1
             named = f"change {newest_first[0].number}" if is_one else f"the batch {newest_first[0].batch}"
