@@ -90,6 +90,18 @@ async def test_a_note_is_kept_found_listed_and_read(notes: Notes) -> None:
     assert (note["origin"], note["state"], list(note["sources"])) == ("user", "FRESH", ["shop/cart.py"])
 
 
+async def test_a_fact_that_is_found_says_what_it_holds_in_place_of_a_title(notes: Notes) -> None:
+    fact = {"id": "fact-1", "scope": "repo", "kind": "fact", "title": "", "body": "The port\nis 4711."}
+    await notes.post("/import", notes=[fact])
+    (result,) = (await notes.get("/search", q="port", kind="fact"))["results"]
+    assert result["title"] == "The port is 4711."
+
+
+async def test_what_is_far_too_long_for_an_id_is_not_repeated_whole(notes: Notes) -> None:
+    (missing,) = (await notes.get("/notes", ids="x" * 5000))["missing"]
+    assert len(missing) < 200
+
+
 async def test_a_prompt_gets_the_notes_that_it_needs_ready_to_be_put_beside_it(notes: Notes) -> None:
     await notes.post("/notes", **ROUNDING)
     recalled = await notes.post("/recall", prompt="Why is the rounding of totals half-even per line?", session_id="s")

@@ -14,6 +14,7 @@ from live_memory.memory.search import SearchQuery
 from live_memory.notes.draft import Draft
 from live_memory.notes.note import GLOBAL, Kind, Status
 from live_memory.notes.note_json import CHOICES
+from live_memory.notes.slugs import MAX_ID_CHARS
 from live_memory.server import bodies, fields
 from live_memory.server.fields import Fields, bad_field
 from live_memory.text.surrogates import whole_characters
@@ -105,7 +106,8 @@ def wanted(given: Fields, max_chars: int = MAX_CHARS) -> Wanted:
 
 def some_ids(given: Fields) -> tuple[str, ...]:
     """The ids named, without repetitions; QuestionError where there are none, or far too many."""
-    chosen = tuple(dict.fromkeys(fields.ids(given, "ids")))
+    # One more character than an id may have: enough to be none, and to be told so in a sentence.
+    chosen = tuple(dict.fromkeys(each[: MAX_ID_CHARS + 1] for each in fields.ids(given, "ids")))
     if not chosen:
         raise bad_field("ids is missing: pass the ids of notes, as search and the table of contents show them.")
     if len(chosen) > MAX_IDS:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from live_memory.memory.library import SessionStart
 from live_memory.memory.reading import ShownNote
 from live_memory.notes import note_json
+from live_memory.notes.rendering import LINE_CHARS, cut, gist
 from live_memory.server import bodies, fields, note_bodies
 from live_memory.server.http import Request, Response, json_response
 from live_memory.server.route import Route, Routes
@@ -46,7 +47,7 @@ async def search(state: ServerState, request: Request) -> Response:
         {
             "id": each.note.id,
             "kind": each.note.kind,
-            "title": each.note.title,
+            "title": each.note.title or cut(gist(each.note), LINE_CHARS),  # a fact has none
             "score": round(each.score, 4),
             "stage": each.stage,
             "state": each.state,
