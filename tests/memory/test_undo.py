@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -197,8 +198,8 @@ class Busy(InMemoryNoteStore):
         super().__init__()
         self.interrupt: Callable[[], object] = lambda: None
 
-    def log(self, scopes: Sequence[str], limit: int) -> tuple[Change, ...]:
-        seen = super().log(scopes, limit)
+    def log(self, *asked: Any, **more: Any) -> tuple[Change, ...]:
+        seen = super().log(*asked, **more)
         interrupt, self.interrupt = self.interrupt, lambda: None
         interrupt()
         return seen
