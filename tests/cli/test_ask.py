@@ -24,11 +24,6 @@ def server(tmp_path: Path) -> Iterator[StandIn]:
         yield stand_in
 
 
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
-
-
 def test_the_answer_goes_to_stdout_and_its_account_to_stderr(env: dict[str, str]) -> None:
     done = run(env, "ask", "Who", "is the server?")
     assert (done.returncode, done.stdout) == (0, str(ANSWER["answer"]) + "\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.command_line import COMMAND, environment, run
+from cli.command_line import COMMAND, run
 from cli.stand_in import Asked, Reply, StandIn, refusal
 from cli.stdio_client import bridge, modern_request, notification, request
 
@@ -47,11 +47,6 @@ def server(tmp_path: Path) -> Iterator[StandIn]:
     with StandIn(tmp_path / "data").running() as stand_in:
         stand_in.routes["POST /mcp"] = answer
         yield stand_in
-
-
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
 
 
 def posts(server: StandIn) -> list[Asked]:

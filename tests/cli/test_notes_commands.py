@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from cli.command_line import environment, run
+from cli.command_line import run
 from cli.stand_in import Asked, Reply, StandIn, always, refusal
 
 NOTE = {
@@ -35,17 +33,6 @@ CHANGE = {
     "title": "Totals are rounded per line",
     "reason": "",
 }
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[StandIn]:
-    with StandIn(tmp_path / "data").running() as stand_in:
-        yield stand_in
-
-
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
 
 
 def test_a_note_is_saved_with_all_that_was_said_about_it(env: dict[str, str], server: StandIn) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from cli.command_line import environment, run
+from cli.command_line import run
 from cli.stand_in import StandIn, always
 
 SESSION = {
@@ -24,17 +22,6 @@ SESSION = {
     "refused": 3,
 }
 WAITING = {**SESSION, "session_id": "bbbb", "state": "queued", "why": "waits: there is no model", "captured": 0, "merged": 0, "refused": 0}  # fmt: skip
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[StandIn]:
-    with StandIn(tmp_path / "data").running() as stand_in:
-        yield stand_in
-
-
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
 
 
 def test_sessions_are_a_table_with_what_came_of_each(env: dict[str, str], server: StandIn) -> None:

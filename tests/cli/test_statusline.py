@@ -43,11 +43,6 @@ def server(tmp_path: Path) -> Iterator[StandIn]:
         yield stand_in
 
 
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
-
-
 def test_it_shows_fill_and_cost(env: dict[str, str]) -> None:
     done = run(env, "statusline")
     assert (done.returncode, done.stdout, done.stderr) == (0, "memory 42% $1.24\n", "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli.command_line import environment, run
+from cli.command_line import run
 from cli.stand_in import StandIn, always, refusal
 
 STATS = {
@@ -26,11 +26,6 @@ def server(tmp_path: Path) -> Iterator[StandIn]:
         stand_in.routes["POST /reset"] = always({"status": "reset"})
         stand_in.routes["POST /clear"] = always({"status": "cleared"})
         yield stand_in
-
-
-@pytest.fixture
-def env(server: StandIn) -> dict[str, str]:
-    return environment(server.data_dir, server.port)
 
 
 def test_stats_begin_with_what_matters_first(env: dict[str, str], server: StandIn) -> None:
