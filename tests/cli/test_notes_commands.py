@@ -131,7 +131,7 @@ def test_the_log_is_a_table(env: dict[str, str], server: StandIn) -> None:
 def test_notes_are_forgotten_and_brought_back(env: dict[str, str], server: StandIn) -> None:
     server.routes["POST /forget"] = always({"forgotten": ["a"], "missing": ["b"]})
     done = run(env, "forget", "a", "b", "--cwd", "/shop")
-    assert (done.returncode, done.stderr) == (1, "live-memory: There is no note b.\n")
+    assert (done.returncode, done.stderr) == (1, "live-memory: There is no note b; `live-memory search` finds ids.\n")
     assert done.stdout.startswith("Forgotten: a.")
     assert server.bodies("/forget") == [{"cwd": "/shop", "ids": ["a", "b"], "actor": "user"}]
     server.routes["POST /undo"] = always({"changes": [{**CHANGE, "id": "a", "reason": "undo of 12"}]})

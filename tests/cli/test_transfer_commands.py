@@ -209,7 +209,9 @@ def test_what_cannot_be_opened_is_a_sentence_too(shell: Shell) -> None:
 
 
 def test_an_export_goes_where_its_name_leads_or_says_that_there_is_no_such_folder(shell: Shell) -> None:
-    assert shell.run("export", "gone/notes.json", code=1).endswith(f"There is no folder {shell.here / 'gone'}.\n")
+    assert shell.run("export", "gone/notes.json", code=1).endswith(
+        f"There is no folder {shell.here / 'gone'}; make it first.\n"
+    )
     (shell.here / "link.json").symlink_to(shell.there / "notes.json")
     shell.run("export", "link.json")
     assert json.loads((shell.there / "notes.json").read_text())["notes"] == []

@@ -42,14 +42,14 @@ def text_of(path: str) -> str:
     """The whole text of a file that holds notes."""
     raw = _regular(path, MAX_FILE_BYTES + 1, _FLAGS)
     if len(raw) > MAX_FILE_BYTES:
-        raise LaunchError(f"{path} is over {MAX_FILE_BYTES >> 20} MiB.")
+        raise LaunchError(f"{path} is over {MAX_FILE_BYTES >> 20} MiB; part it into smaller files.")
     packed = next((what for mark, what in PACKED.items() if raw.startswith(mark)), "")
     if packed:
         raise LaunchError(f"{path} is {packed}; unpack it first.")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise LaunchError(f"{path} is not UTF-8 (at byte {error.start}).") from None
+        raise LaunchError(f"{path} is not UTF-8 (at byte {error.start}); save it as that first.") from None
 
 
 def folder_of(path: str) -> Folder:
@@ -104,5 +104,5 @@ def _regular(path: str, count: int, flags: int) -> bytes:
     handle = os.open(path, flags)
     with open(handle, "rb", closefd=True) as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise LaunchError(f"{path} is no regular file.")
+            raise LaunchError(f"{path} is no regular file; name one, or a folder of them.")
         return file.read(count)

@@ -21,7 +21,7 @@ def write_file(path: str, text: str) -> None:
     target = os.path.realpath(path)
     folder = os.path.dirname(target)  # beside the file itself: a link to it may lie on another disk
     if not os.path.isdir(folder):
-        raise LaunchError(f"There is no folder {folder}.")
+        raise LaunchError(f"There is no folder {folder}; make it first.")
     handle, staged = tempfile.mkstemp(dir=folder, prefix=".live-memory-")
     try:
         with open(handle, "w", encoding="utf-8", newline="") as file:

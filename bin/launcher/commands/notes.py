@@ -82,7 +82,7 @@ def run_forget(arguments: list[str]) -> int:
     elif gone:
         note_lines.print_lines([f"Forgotten: {', '.join(gone)}. `live-memory forget --undo` brings back the last one."])
     if missing:
-        raise LaunchError(f"There is no note {', '.join(missing)}.")
+        raise LaunchError(f"There is no note {', '.join(missing)}; `live-memory search` finds ids.")
     return 0
 
 

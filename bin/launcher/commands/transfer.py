@@ -14,7 +14,11 @@ from launcher.errors import LaunchError, UsageError
 from launcher.terminal import coloured, printable, progress
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from live_memory.notes.note import Note
+
+    Tense = Literal["did", "would"]
 
 EXPORT_USAGE = (
     "export [FILE] [--format json|agd|markdown|claude] [--to DIR] [--scope all|repo|global|everything] [--cwd DIR]"
@@ -92,7 +96,7 @@ def run_import(arguments: list[str]) -> int:
         _send(decoded.notes, more, total)
     if options.form(parsed) == "json":
         return note_lines.print_json(total)
-    note_lines.print_lines(_import_lines(total, is_trial="--dry-run" in parsed.options))
+    note_lines.print_lines(_import_lines(total, _tense(parsed)))
     return 0
 
 
@@ -102,12 +106,12 @@ def run_merge(arguments: list[str]) -> int:
     if len(parsed.words) != len(("FROM", "TO")):
         raise UsageError(f"it takes two; usage: live-memory {MERGE_USAGE}")
     source, target = map(_identity, parsed.words)
-    is_trial = "--dry-run" in parsed.options
-    body = {"from": source, "to": target, "dry_run": is_trial}
+    tense = _tense(parsed)
+    body = {"from": source, "to": target, "dry_run": tense == "would"}
     answer = note_server.ask(paths.place(), "POST", "/merge", body)
     if options.form(parsed) == "json":
         return note_lines.print_json(answer)
-    note_lines.print_lines(map(printable, _merge_lines(answer, is_trial=is_trial)))
+    note_lines.print_lines(map(printable, _merge_lines(answer, tense)))
     return 0
 
 
@@ -173,12 +177,16 @@ def _identity(word: str) -> str:
     return word if word.startswith(IDENTITIES) else os.path.abspath(os.path.expanduser(word))
 
 
-def _import_lines(total: Answer, *, is_trial: bool) -> Iterator[str]:
+def _tense(parsed: options.Parsed) -> Tense:
+    return "would" if "--dry-run" in parsed.options else "did"
+
+
+def _import_lines(total: Answer, tense: Tense) -> Iterator[str]:
     counts = [
         f"{_number(total, name):,} {word}"
         for name, word in (("created", "new"), ("updated", "updated"), ("unchanged", "unchanged"))
     ]
-    yield f"{'Would be imported' if is_trial else 'Imported'}: {', '.join(counts)}."
+    yield f"{'Imported' if tense == 'did' else 'Would be imported'}: {', '.join(counts)}."
     by_reason: dict[str, list[str]] = {}
     for each in _omissions(total):
         by_reason.setdefault(note_lines.text(each, "reason"), []).append(note_lines.text(each, "where"))
@@ -187,16 +195,16 @@ def _import_lines(total: Answer, *, is_trial: bool) -> Iterator[str]:
         yield coloured(printable(f"Left out, {reason}: {', '.join(places[:MAX_EXAMPLES])}{more}"), "yellow")
     if len(by_reason) > MAX_REASONS:
         yield coloured(f"Left out for {len(by_reason) - MAX_REASONS:,} other reasons: --json lists them all.", "yellow")
-    if not is_trial and _number(total, "created") + _number(total, "updated"):
+    if tense == "did" and _number(total, "created") + _number(total, "updated"):
         yield coloured(f"`live-memory forget --undo {total['batch']}` takes it back.", "dim")
 
 
-def _merge_lines(answer: Answer, *, is_trial: bool) -> Iterator[str]:
-    verb = "Would move" if is_trial else "Moved"
+def _merge_lines(answer: Answer, tense: Tense) -> Iterator[str]:
+    verb = "Moved" if tense == "did" else "Would move"
     yield f"{verb} {_count(_number(answer, 'moved'))} from {answer.get('from')} to {answer.get('to')}."
     joined = _names(answer, "joined")
     if joined:
-        yield f"{_count(len(joined))} said what notes there say already, and {'would be' if is_trial else 'are'} one with them."
+        yield f"{_count(len(joined))} said what notes there say already, and {'are' if tense == 'did' else 'would be'} one with them."
     others = [f"  #{old} is #{new}" for old, new in joined.items() if old != new]
     others += [
         f"  #{old} says something else than #{old} there: it is #{new}"
@@ -205,7 +213,7 @@ def _merge_lines(answer: Answer, *, is_trial: bool) -> Iterator[str]:
     yield from others[:MAX_NAMED]
     if len(others) > MAX_NAMED:
         yield f"  and {len(others) - MAX_NAMED:,} more: --json lists them all"
-    if not is_trial:
+    if tense == "did":
         yield f"`live-memory forget --undo {answer.get('batch')}` takes it back."
 
 

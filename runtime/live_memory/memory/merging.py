@@ -65,7 +65,9 @@ class Merging:
             )
         notes = self._store.notes([source], BUT_FACTS)
         if not notes:
-            raise QuestionError("no-notes", f"There are no notes of {source}.", status=404)
+            raise QuestionError(
+                "no-notes", f"There are no notes of {source}, so there is nothing to bring together.", status=404
+            )
         return notes
 
     async def _plan(self, notes: tuple[Note, ...], target: str, union: Union) -> dict[str, Note]:

@@ -50,7 +50,9 @@ class Porter:
         from_id, to_id = await self._identity(source), await self._identity(target)
         if to_id != GLOBAL and to_id not in self._store.scopes() and not self._store.trees(to_id):
             raise QuestionError(
-                "no-notes", f"No repository is known as {to_id}: nobody would find the notes there.", status=404
+                "no-notes",
+                f"No repository is known as {to_id}: name a folder of the one that is to have the notes.",
+                status=404,
             )
         return Merged(from_id, to_id, await self._merging.merge(from_id, to_id, mode))
 
@@ -61,7 +63,11 @@ class Porter:
             return (await self._places.of(word)).repo_id
         known = self._store.repo_of(word) or f"path:{word}"
         if known not in self._store.scopes():
-            raise QuestionError("no-notes", f"There is no folder {word}, and no notes of one are kept.", status=404)
+            raise QuestionError(
+                "no-notes",
+                f"There is no folder {word}, and no notes of one are kept: name it as it was called then, or its repo id.",
+                status=404,
+            )
         return known
 
 

@@ -15,7 +15,9 @@ def kept(key: str, value_json: str) -> str:
         # Text by text first: a fence or a key that is not closed would be cut out together with the rest of the value.
         text = json.dumps(_clean(_parsed(value_json)), ensure_ascii=False)
     except (ValueError, RecursionError) as error:
-        raise QuestionError("bad-state", f"The value of {key!r} is no JSON ({error}).") from None
+        raise QuestionError(
+            "bad-state", f"The value of {key!r} is no JSON ({error}): a text stands in quotation marks."
+        ) from None
     text = own_words(text).text
     try:
         _parsed(text)
