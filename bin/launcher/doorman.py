@@ -130,6 +130,7 @@ class _Doorman:
 
     def _degrade(self, reason: str) -> None:
         sys.stderr.write(f"live-memory: the packages could not be installed ({reason})\n")
+        self._state.library.start()  # not before: an installation is enough at a time
         self._state.phase = Phase("degraded", reason=f"The packages could not be installed: {reason}.")
 
     async def _wait_for_the_next_try(self) -> None:

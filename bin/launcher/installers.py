@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -45,10 +46,12 @@ DIVERSIONS = (
 
 
 class Installer(NamedTuple):
-    """A way to make an environment: its name, and the commands for a folder and the interpreter that will be in it."""
+    """A way to make an environment: its name, and the commands for a folder and the interpreter that will be in it.
+    `addition` is the command that puts the packages of a lock file into a folder, for the Python that runs us."""
 
     name: str
     commands: Callable[[str, str], Sequence[list[str]]]
+    addition: Callable[[str, str], list[str]]
 
 
 def at_hand() -> list[Installer]:
@@ -56,11 +59,25 @@ def at_hand() -> list[Installer]:
     found = []
     uv = shutil.which("uv")
     if uv:
-        found.append(Installer("uv", lambda venv, python: _uv_commands(uv, venv, python)))
+        found.append(
+            Installer(
+                "uv",
+                lambda venv, python: _uv_commands(uv, venv, python),
+                lambda lock, folder: [uv, "pip", "install", "--python", sys.executable, *_target(lock, folder)],
+            )
+        )
     if _has_fit_pip():
-        found.append(Installer("pip", _pip_commands))
-    else:
-        found.append(Installer("Python's own pip", _ensurepip_commands))
+        found.append(
+            Installer("pip", _pip_commands, lambda lock, folder: _pip_addition(interpreter.real(), lock, folder))
+        )
+    else:  # an environment that this pip has made carries it
+        found.append(
+            Installer(
+                "Python's own pip",
+                _ensurepip_commands,
+                lambda lock, folder: _pip_addition(sys.executable, lock, folder),
+            )
+        )
     return found
 
 
@@ -82,17 +99,25 @@ def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     return result
 
 
-def _requirements() -> list[str]:
-    """The lock file with its hashes; complete, so nothing needs to be resolved."""
+def _pip_addition(python: str, lock: str, folder: str) -> list[str]:
+    return [python, "-m", "pip", "install", "--no-compile", *_target(lock, folder)]
+
+
+def _target(lock: str, folder: str) -> list[str]:
+    return ["--target", folder, *_requirements(lock)]
+
+
+def _requirements(lock: str) -> list[str]:
+    """A lock file with its hashes; complete, so nothing needs to be resolved."""
     wheelhouse = os.environ.get("LIVE_MEMORY_WHEELHOUSE")
     offline = ["--no-index", "--find-links", os.path.abspath(wheelhouse)] if wheelhouse else []
-    return ["--quiet", "--no-deps", "--require-hashes", *offline, "-r", paths.REQUIREMENTS]
+    return ["--quiet", "--no-deps", "--require-hashes", *offline, "-r", lock]
 
 
 def _uv_commands(uv: str, venv: str, python: str) -> Sequence[list[str]]:
     return (
         [uv, "venv", "--quiet", "--no-project", "--python", interpreter.real(), venv],
-        [uv, "pip", "install", "--python", python, *_requirements()],
+        [uv, "pip", "install", "--python", python, *_requirements(paths.REQUIREMENTS)],
     )
 
 
@@ -100,14 +125,23 @@ def _pip_commands(venv: str, python: str) -> Sequence[list[str]]:
     return (
         [interpreter.real(), "-m", "venv", "--without-pip", venv],
         # Bytecode is made by the import check, of what is used only: half the time of compiling everything.
-        [interpreter.real(), "-m", "pip", "--python", python, "install", "--no-compile", *_requirements()],
+        [
+            interpreter.real(),
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--no-compile",
+            *_requirements(paths.REQUIREMENTS),
+        ],
     )
 
 
 def _ensurepip_commands(venv: str, python: str) -> Sequence[list[str]]:
     return (
         [interpreter.real(), "-m", "venv", venv],
-        [python, "-m", "pip", "install", "--no-compile", *_requirements()],
+        [python, "-m", "pip", "install", "--no-compile", *_requirements(paths.REQUIREMENTS)],
     )
 
 

@@ -230,6 +230,23 @@ class Settings:
     recall_stopwords_file: str = setting("", "A file of more words that never count, one a line; `#` begins a comment.")
     recall_debug: bool = setting(False, "Write into the log which notes a prompt was given, and why others were not.")
 
+    semantic: str = setting(
+        "off",
+        "Find notes by their meaning too, in other words and other languages: `local` in the server's process (downloads 20 "
+        "to 40 MB once, takes 160 MB of memory), `ollama`, or an `endpoint` like OpenAI's, which is then sent notes and prompts.",
+        choices=("off", "local", "ollama", "endpoint"),
+        topic="Meaning",
+    )
+    semantic_base_url: str = setting(
+        "",
+        "The address of Ollama or of the endpoint, above its `/embeddings`; empty takes this machine's Ollama, or OpenAI's.",
+    )
+    semantic_model: str = setting(
+        "",
+        "The model that tells meanings; empty takes nomic-embed-text of Ollama, text-embedding-3-small of an endpoint.",
+    )
+    semantic_api_key: str = setting("", "The key of the endpoint; no other key is ever sent there.", secret=True)
+
     capture: bool = setting(
         True,
         "Distil what was decided and found out in a session into notes, once it is over; off, nothing of a transcript is "
@@ -335,6 +352,7 @@ def load(data_dir: Path, environ: Mapping[str, str] | None = None) -> Configurat
         sources[name] = source
     _check_watermarks(values)
     _check_roots(str(values["redaction_off_roots"]))
+    _check_address("semantic_base_url", str(values["semantic_base_url"]))
     keys = {name: env[name] for name in PROVIDER_KEY_NAMES if env.get(name)}
     # expanduser, for Path.home() raises where a container's user has no entry and no HOME.
     home = Path(env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~"))
@@ -364,6 +382,11 @@ def _check_roots(raw: str) -> None:
             raise ConfigError(
                 f"The setting redaction_off_roots cannot hold {root!r}: it takes absolute paths parted by commas."
             )
+
+
+def _check_address(name: str, raw: str) -> None:
+    if raw and not raw.startswith(("http://", "https://")):
+        raise ConfigError(f"The setting {name} cannot be what it is: an address starts with http:// or https://.")
 
 
 def _is_set(raw: object) -> bool:
@@ -399,6 +422,7 @@ def change_config_file(data_dir: Path, changes: Mapping[str, str | None]) -> Non
             content[name] = SETTINGS[name].parse(raw)
     _check_watermarks({name: content.get(name, row.default) for name, row in SETTINGS.items()})
     _check_roots(str(content.get("redaction_off_roots", "")))
+    _check_address("semantic_base_url", str(content.get("semantic_base_url", "")))
     write_private(data_dir / CONFIG_FILE, json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 

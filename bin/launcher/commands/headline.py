@@ -21,8 +21,18 @@ def headline(stats: Mapping[str, object]) -> Iterator[str]:
     notes = list(_notes(stats))
     if notes:
         yield " · ".join(notes)
+    semantic = stats.get("semantic")
+    if isinstance(semantic, Mapping) and semantic.get("state") != "off":
+        yield meaning(semantic)
     if "cost_usd" in stats:
         yield " · ".join(_cost(stats))
+
+
+def meaning(semantic: Mapping[str, object]) -> str:
+    """How search by meaning stands, from its figures in `/stats`."""
+    reason = f": {semantic['reason']}" if semantic.get("reason") else ""
+    embedded = f"{semantic.get('embedded', 0)} of {semantic.get('notes', 0)} notes"
+    return f"search by meaning is {semantic['state']}{reason} · {embedded} have vectors of {semantic.get('model')}"
 
 
 def _notes(stats: Mapping[str, object]) -> Iterator[str]:

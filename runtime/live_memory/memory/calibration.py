@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from live_memory.clock import Clock
 from live_memory.errors import StoreError
 from live_memory.memory.finding import Finder
-from live_memory.notes.gate import MIN_RATE, Gate, evidence_of, prior_coverage
+from live_memory.notes.gate import MIN_RATE, Gate, evidence_of, prior_coverage, prior_fused
 from live_memory.notes.note import GLOBAL, Note, Status
 from live_memory.notes.query import query_of
 from live_memory.store.note_store import NoteStore, Sieve
@@ -31,17 +31,20 @@ MIN_GROWTH = 8
 OWN_RATES = 10.0
 MAX_OWN_RATE = 0.5
 MAX_COVERAGE = 0.6
+MAX_FUSED = 1.2
 REST_RATIO = 4.0  # of the time a title takes: a prompt comes through in between
 TOP = 3
 SUPERSEDED: tuple[Status, ...] = ("superseded",)
 SIEVE = Sieve(but_kinds=("fact", "state"), but_statuses=SUPERSEDED)
 
 Scopes = tuple[str, ...]
+Measure = Callable[[Scopes, Note], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What notes cover of titles that are not theirs, largest first, and the number of notes it was found out from."""
+    """What notes cover of titles that are not theirs (or share with them by another measure), largest first, and the number
+    of notes it was found out from."""
 
     own: tuple[float, ...]
     foreign: tuple[float, ...]
@@ -49,30 +52,47 @@ class Chance:
 
     def coverage(self, precision: float) -> float:
         """What a note must cover so that chance lets through no more than `precision` allows."""
+        return min(MAX_COVERAGE, max(prior_coverage(precision), self._exceeded_at(precision)))
+
+    def fused(self, precision: float) -> float:
+        """The same of what words and meaning come to together."""
+        return min(MAX_FUSED, max(prior_fused(precision), self._exceeded_at(precision)))
+
+    def _exceeded_at(self, precision: float) -> float:
         rate = max(MIN_RATE, 1.0 - precision)
         own = _quantile(self.own, min(MAX_OWN_RATE, OWN_RATES * rate))
-        return min(MAX_COVERAGE, max(prior_coverage(precision), own, _quantile(self.foreign, rate)))
+        return max(own, _quantile(self.foreign, rate))
 
 
 NO_CHANCE = Chance((), (), 0)
 
 
 class Calibration:
-    """Thresholds by scopes. Finding one out is background work of the loop, a title at a time; until then it is the prior."""
+    """Thresholds by scopes. Finding one out is background work of the loop, a title at a time; until then it is the prior.
+    `measure` is what the title of a note has in common with others by chance: what they cover of it, unless another is given."""
 
-    def __init__(self, store: NoteStore, clock: Clock) -> None:
+    def __init__(self, store: NoteStore, clock: Clock, measure: Measure | None = None) -> None:
         self._store = store
         self._clock = clock
+        self._measure: Measure = measure or (lambda scopes, note: chance_of(Finder(store), scopes, note))
         self._found: dict[Scopes, Chance] = {}
         self._tasks: dict[Scopes, asyncio.Task[None]] = {}
 
     def coverage(self, scopes: Scopes, notes: int, precision: float) -> float:
         """The share of a prompt to cover in `scopes`, that hold `notes` notes by now."""
+        return self.chance(scopes, notes).coverage(precision)
+
+    def chance(self, scopes: Scopes, notes: int) -> Chance:
+        """What is known of these scopes; it is found out anew where they have grown."""
         chance = self._found.get(scopes, NO_CHANCE)
         grown_by = abs(notes - chance.notes)
         if grown_by >= max(MIN_GROWTH, chance.notes * GROWTH_RATIO) and scopes not in self._tasks:
             self._begin(scopes, notes)
-        return chance.coverage(precision)
+        return chance
+
+    def forget(self) -> None:
+        """Find everything out anew: the measure is another by now."""
+        self._found.clear()
 
     async def settled(self) -> None:
         """Wait for what is being found out."""
@@ -106,11 +126,11 @@ class Calibration:
         each = MAX_FOREIGN // FOREIGN_SCOPES
         return [note for scope in others[:FOREIGN_SCOPES] for note in self._store.most_used((scope,), SIEVE, each)]
 
-    async def _chances(self, scopes: Sequence[str], notes: Iterable[Note]) -> tuple[float, ...]:
+    async def _chances(self, scopes: Scopes, notes: Iterable[Note]) -> tuple[float, ...]:
         chances: list[float] = []
         for note in notes:
             started_s = self._clock.monotonic_s()
-            chances.append(chance_of(Finder(self._store), scopes, note))
+            chances.append(self._measure(scopes, note))
             await asyncio.sleep(REST_RATIO * (self._clock.monotonic_s() - started_s))
         return tuple(sorted(chances, reverse=True))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from live_memory.agent.note_search import NoteSight
 from live_memory.clock import Clock
 from live_memory.memory import reading
+from live_memory.memory.meaning import Meaning
 from live_memory.memory.notebook import Notebook, Saved
 from live_memory.memory.place import Place, Places
 from live_memory.memory.porter import Porter
@@ -78,6 +79,7 @@ class Library:
     reminder: Recall
     shelf: Shelf
     porter: Porter
+    meaning: Meaning | None = None
 
     async def toc(self, cwd: str, narrowed: Filter = Filter()) -> Toc:
         """What a session should know of: the best notes that fit the budget, one line each."""
@@ -154,9 +156,20 @@ class Library:
         place = await self.places.of(cwd)
         return tally_figures(store.tally((*place.scopes, str(place.root)), now_s))
 
+    def meaning_figures(self) -> dict[str, object]:
+        """What `/stats` tells of search by meaning."""
+        return {"state": "off"} if self.meaning is None else self.meaning.figures()
+
+    def start(self) -> None:
+        """Begin what runs in the background; once is enough."""
+        if self.meaning is not None:
+            self.meaning.start()
+
     async def close(self) -> None:
         """End what runs in the background; the store is closed by who opened it."""
         await self.reminder.close()
+        if self.meaning is not None:
+            await self.meaning.close()
 
     async def _found(self, place: Place, query: SearchQuery) -> tuple[FoundNote, ...]:
         hits = await self.finder.find(place, query)

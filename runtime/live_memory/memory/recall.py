@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,9 @@ from typing import Protocol
 from live_memory.clock import Clock
 from live_memory.memory.calibration import Calibration
 from live_memory.memory.finding import Finder
+from live_memory.memory.kinship import Kinship
 from live_memory.memory.place import Place
+from live_memory.memory.semantic import Semantic
 from live_memory.notes.gate import Evidence, Gate, evidence_of
 from live_memory.notes.lifecycle import renewed
 from live_memory.notes.note import GLOBAL, Kind, Note, Status
@@ -37,6 +39,7 @@ INTRODUCTION = (
 )
 MAX_CONTEXT_CHARS = 9_500  # Claude Code cuts a hook's context at 10,000
 STATES_WITHIN_S = 0.02
+MEANING_WITHIN_S = 0.1
 MIN_NOTE_TOKENS = 80  # of a note that is cut to fit; less is no help
 LOOKED_AT = 2  # times recall_top_k: what stands further down is shown at no evidence
 MAX_SESSIONS = 256
@@ -84,14 +87,23 @@ class _Pick:
 
 
 class Recall:
-    """Recall for the sessions of this server; it remembers what each of them was given."""
+    """Recall for the sessions of this server; it remembers what each of them was given. `semantic` adds nearness in meaning
+    to what words have in common."""
 
-    def __init__(self, store: NoteStore, provenance: States, clock: Clock, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self,
+        store: NoteStore,
+        provenance: States,
+        clock: Clock,
+        settings: Callable[[], Settings],
+        semantic: Semantic | None = None,
+    ) -> None:
         self._store = store
         self._provenance = provenance
         self._clock = clock
         self._settings = settings
         self._calibration = Calibration(store, clock)
+        self._kinship = None if semantic is None else Kinship(store, clock, semantic)
         self._given: OrderedDict[str, dict[Key, None]] = OrderedDict()
 
     async def recall(self, place: Place, prompt: str, session_id: str) -> Recalled:
@@ -99,7 +111,7 @@ class Recall:
         settings = self._settings()
         query = query_of(prompt, stop_words(settings)).without_short(settings.recall_min_word_len)
         why_not = "disabled" if settings.recall_disabled else _prompt_gate(settings).why_shut(prompt, query)
-        picks = () if why_not else self._picks(place, query, settings)
+        picks = () if why_not else await self._picks(place, prompt, query, settings)
         given = self._given.get(session_id, {})
         chosen = [pick for pick in picks if not pick.why_not and pick.key not in given][: settings.recall_top_k]
         if settings.recall_debug:
@@ -119,24 +131,36 @@ class Recall:
     async def settled(self) -> None:
         """Wait for the calibration that is under way."""
         await self._calibration.settled()
+        if self._kinship is not None:
+            await self._kinship.settled()
 
     async def close(self) -> None:
         await self._calibration.close()
+        if self._kinship is not None:
+            await self._kinship.close()
 
-    def _picks(self, place: Place, query: Query, settings: Settings) -> tuple[_Pick, ...]:
+    async def _picks(self, place: Place, prompt: str, query: Query, settings: Settings) -> tuple[_Pick, ...]:
         """The best notes with what they share with the prompt, and why they are not shown where they are not."""
         scopes = _scopes(place, settings)
         finder = Finder(self._store, "exact" if settings.recall_no_fuzzy else "related")
-        found = finder.find(scopes, query, _sieve(settings, self._clock.wall_s()))
+        sieve = _sieve(settings, self._clock.wall_s())
+        found = finder.find(scopes, query, sieve)
         gate = Gate(
             self._calibration.coverage(scopes, found.vocabulary.notes, settings.recall_precision),
             settings.recall_anchor_min,
             "alone" if settings.recall_body_only else "beside",
         ).aiming_at(settings.recall_precision)
-        seen = [
-            (each, evidence_of(query, each, found.vocabulary))
-            for each in found.ranked[: LOOKED_AT * settings.recall_top_k]
-        ]
+        looked_at = LOOKED_AT * settings.recall_top_k
+        near = None
+        if self._kinship is not None:
+            wanted = [(each.note.scope, each.note.id) for each in found.ranked[:looked_at]]
+            near = await self._kinship.semantic.near(prompt, scopes, wanted, MEANING_WITHIN_S)
+        if self._kinship is None or near is None:
+            seen = [(each, evidence_of(query, each, found.vocabulary)) for each in found.ranked[:looked_at]]
+        else:
+            seen = self._kinship.seen(found, near, sieve, looked_at)
+            chance = self._kinship.chance(scopes, found.vocabulary.notes)
+            gate = replace(gate, fused=chance.fused(settings.recall_precision))
         return tuple(_Pick(each, evidence, gate.why_shut(evidence)) for each, evidence in seen)
 
     def _remember(self, session_id: str, chosen: Sequence[_Pick]) -> None:

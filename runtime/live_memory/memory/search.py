@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 from live_memory.clock import Clock
 from live_memory.memory.finding import CANDIDATES, Finder
 from live_memory.memory.place import Place
+from live_memory.memory.semantic import Semantic
 from live_memory.notes.lifecycle import renewed
 from live_memory.notes.note import GLOBAL, Kind, Note, Status
 from live_memory.notes.query import MAX_CHARS, Query, query_of
@@ -29,18 +30,12 @@ MAX_RECENT = 3  # where nothing was found; asked for with filters alone, as many
 PHRASE_CANDIDATES = 512
 MAX_K = 100
 SEMANTIC_WEIGHT = 0.3  # of a standard deviation beside one of words
+SEMANTIC_WITHIN_S = 1.0
+MIN_NEARNESS = 0.15  # of a note that shares no word with the text
 _PHRASE = re.compile(r'"([^"]+)"|\u201c([^\u201d]+)\u201d')
 
 Stage = Literal["id", "bm25", "semantic", "cognates", "prefix", "recent"]
 Reach = Literal["all", "repo", "global"]
-
-
-class Semantic(Protocol):
-    """How near in meaning notes are to a query."""
-
-    async def scores(self, query: str, keys: Sequence[Key]) -> Mapping[Key, float] | None:
-        """Note → a similarity that grows; None when it cannot be told, or not in time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,8 @@ class Search:
         if not note_id or len(note_id.split()) > 1:
             return ()
         notes = self._store.get((scope, note_id) for scope in scopes)
-        return tuple(Hit(note, 1.0, "id") for note in notes if _passes(note, sieve))
+        meant = replace(sieve, symbol="", path="")  # an id says enough
+        return tuple(Hit(note, 1.0, "id") for note in notes if _passes(note, meant))
 
     async def _by_words(self, scopes: Sequence[str], sieve: Sieve, wanted: SearchQuery) -> tuple[Hit, ...]:
         query = query_of(wanted.text)
@@ -110,7 +106,9 @@ class Search:
         ranked = Finder(self._store).find(scopes, query, sieve, limit).ranked
         kept = [each for each in ranked if _is_evidence(each, query) and _says(each.note, phrases)]
         hits = [_weighted(Hit(each.note, each.score, "bm25" if each.exact else "cognates")) for each in kept]
-        return tuple(_best_first(await self._fused(wanted.text, hits)))
+        if wanted.text and not phrases:
+            hits = list(await self._fused(scopes, sieve, wanted.text, hits))
+        return tuple(_best_first(hits))
 
     def _by_beginnings(self, scopes: Sequence[str], sieve: Sieve, wanted: SearchQuery) -> tuple[Hit, ...]:
         """The notes with words that begin as those of the text do."""
@@ -130,15 +128,20 @@ class Search:
         limit = min(wanted.k, MAX_RECENT) if wanted.text else wanted.k
         return tuple(Hit(note, 0.0, "recent") for note in self._store.most_used(scopes, sieve, limit))
 
-    async def _fused(self, text: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """The hits with nearness in meaning added, both in standard deviations: ranks fused otherwise were measured to hurt."""
-        if self._semantic is None or not hits:
+    async def _fused(self, scopes: Sequence[str], sieve: Sieve, text: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """The hits and what is near in meaning, both in standard deviations: ranks fused otherwise were measured to hurt."""
+        if self._semantic is None:
             return hits
-        scores = await self._semantic.scores(text, [_key(hit.note) for hit in hits])
-        if not scores:
+        near = await self._semantic.near(text, scopes, [_key(hit.note) for hit in hits], SEMANTIC_WITHIN_S)
+        if not near:
+            return hits
+        known = {_key(hit.note) for hit in hits}
+        others = [key for key, nearness in near.items() if key not in known and nearness >= MIN_NEARNESS]
+        hits = [*hits, *(Hit(note, 0.0, "semantic") for note in self._store.get(others) if _passes(note, sieve))]
+        if not hits:
             return hits
         by_words = _standardised([hit.score for hit in hits])
-        by_meaning = _standardised([scores.get(_key(hit.note), 0.0) for hit in hits])
+        by_meaning = _standardised([near.get(_key(hit.note), 0.0) for hit in hits])
         return [
             replace(hit, score=words + SEMANTIC_WEIGHT * meaning, stage="semantic")
             for hit, words, meaning in zip(hits, by_words, by_meaning, strict=True)
@@ -173,11 +176,14 @@ def _sieve(wanted: SearchQuery, now_s: float) -> Sieve:
 
 
 def _passes(note: Note, sieve: Sieve) -> bool:
-    """Whether a note that was asked for by its id is one of those that are meant; files and symbols are not looked at."""
+    """Whether a note that no index was asked for is one of those that are meant."""
+    folder = sieve.path.rstrip("/")
     return not (
         (sieve.kinds and note.kind not in sieve.kinds)
         or (sieve.statuses and note.status not in sieve.statuses)
         or note.updated_at_s < sieve.since_s
+        or (sieve.symbol and sieve.symbol not in note.symbols)
+        or (folder and not any(path == folder or path.startswith(folder + "/") for path in note.sources))
         or (sieve.alive_at_s is not None and note.is_expired(sieve.alive_at_s))
     )
 

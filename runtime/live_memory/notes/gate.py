@@ -34,6 +34,11 @@ BASE_COVERAGE = 0.2
 COVERAGE_PER_DECADE = 0.12
 MIN_RATE = 1e-4
 
+# With nearness in meaning: what it weighs beside what is covered, and what both must come to; tuned on the same half.
+MEANING_WEIGHT = 1.5
+BASE_FUSED = 1.0
+FUSED_PER_DECADE = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -46,18 +51,29 @@ class Evidence:
     is_curated: bool  # whether something of it stands in the title or the description
     exact: int
     related: int
+    nearness: float = 0.0  # in meaning; 0 where it is not known
+
+    @property
+    def fused(self) -> float:
+        """Words and meaning in one number: what is covered counts more the more words do it."""
+        return self.coverage * math.log1p(self.exact + self.related / 2) + MEANING_WEIGHT * self.nearness
+
+
+NO_EVIDENCE = Evidence(0.0, 0, 0.0, 0.0, False, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     """How much is asked for: the share to cover, the relatives that are needed where nothing matches exactly, whether words
-    that stand only in a body are enough, and how many terms and words a note must share with the prompt."""
+    that stand only in a body are enough, how many terms and words a note must share with the prompt, and what words and
+    meaning together open it with."""
 
     coverage: float
     min_relatives: int = 2
     body: Literal["beside", "alone"] = "beside"
     min_matches: int = MIN_MATCHES
     min_words: float = MIN_WORDS
+    fused: float = math.inf
 
     def aiming_at(self, precision: float) -> Gate:
         """The same for a rate of right notes that may be lower."""
@@ -67,6 +83,8 @@ class Gate:
 
     def why_shut(self, evidence: Evidence) -> str:
         """Why a note does not pass, in a word or two for the log; empty when it does."""
+        if evidence.fused >= self.fused:
+            return ""
         if evidence.matches < self.min_matches or evidence.words < self.min_words:
             return "few words"
         if evidence.plain_words < MIN_PLAIN_WORDS:
@@ -82,6 +100,12 @@ def prior_coverage(precision: float) -> float:
     """The share to cover in a store that nothing is known of yet, so that about `precision` of what is shown is right."""
     rate = max(MIN_RATE, 1.0 - precision)
     return max(0.0, BASE_COVERAGE + COVERAGE_PER_DECADE * math.log10(BASE_RATE / rate))
+
+
+def prior_fused(precision: float) -> float:
+    """What words and meaning must come to together, likewise."""
+    rate = max(MIN_RATE, 1.0 - precision)
+    return BASE_FUSED + FUSED_PER_DECADE * math.log10(BASE_RATE / rate)
 
 
 def evidence_of(query: Query, ranked: Ranked, vocabulary: Vocabulary) -> Evidence:

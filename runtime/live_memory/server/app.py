@@ -71,6 +71,7 @@ async def serve(state: ServerState, listener: socket.socket) -> None:
             tasks.create_task(_run_mcp(state, mcp, served))
             serving = tasks.create_task(server.serve(sockets=[listener]))
             state.capture.start()
+            state.library.start()
             await _until_told_to_end(state)
             await _drain(state)
             server.end()

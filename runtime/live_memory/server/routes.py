@@ -66,7 +66,7 @@ async def stats(state: ServerState, request: Request) -> Response:
     cwd = request.query.get("cwd", "")
     figures = state.desk.stats(cwd)
     if fields.flag({"notes": request.query.get("notes", "on")}, "notes"):
-        figures = {**figures, "notes": await state.library.figures(cwd)}
+        figures = {**figures, "notes": await state.library.figures(cwd), "semantic": state.library.meaning_figures()}
     return json_response({**figures, "capture": state.capture.figures()})
 
 

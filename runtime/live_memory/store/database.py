@@ -30,7 +30,7 @@ SIDE_FILES = ("", "-wal", "-shm")
 OWNER_ONLY = 0o600
 
 Result = TypeVar("Result")
-Parameters = Sequence["str | float | None"]
+Parameters = Sequence["str | bytes | float | None"]
 
 
 class Database:

@@ -8,6 +8,7 @@ from live_memory.errors import StoreError
 from live_memory.store.dream_schema import DREAMS_STEP
 from live_memory.store.note_index_schema import INDEX_STEP
 from live_memory.store.note_schema import BY_USE_STEP, NOTEBOOK_STEP, NOTES_STEP
+from live_memory.store.note_vector_schema import VECTORS_STEP
 from live_memory.store.transcript_schema import TRANSCRIPTS_STEP
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -118,6 +119,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     INDEX_STEP,
     BY_USE_STEP,
     DREAMS_STEP,
+    VECTORS_STEP,
 )
 
 

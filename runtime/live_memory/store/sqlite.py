@@ -14,9 +14,11 @@ from live_memory.store.database import Database, storable
 from live_memory.store.dream_log import DreamLog
 from live_memory.store.note_index import NoteIndex
 from live_memory.store.note_store import NoteStore
+from live_memory.store.note_vectors import NoteVectors
 from live_memory.store.notes import Notes
 from live_memory.store.sqlite_dream_log import SqliteDreamLog
 from live_memory.store.sqlite_note_store import SqliteNoteStore
+from live_memory.store.sqlite_note_vectors import SqliteNoteVectors
 from live_memory.store.sqlite_notes import SqliteNotes
 from live_memory.store.sqlite_transcript_queue import SqliteTranscriptQueue
 from live_memory.store.transcript_queue import TranscriptQueue
@@ -65,6 +67,7 @@ class SqliteStore:
         self._note_store = SqliteNoteStore(self._database, index)
         self._transcripts = SqliteTranscriptQueue(self._database)
         self._dreams = SqliteDreamLog(self._database)
+        self._note_vectors = SqliteNoteVectors(self._database)
 
     @property
     def notice(self) -> str:
@@ -77,6 +80,10 @@ class SqliteStore:
     @property
     def note_store(self) -> NoteStore:
         return self._note_store
+
+    @property
+    def note_vectors(self) -> NoteVectors:
+        return self._note_vectors
 
     @property
     def transcripts(self) -> TranscriptQueue:
