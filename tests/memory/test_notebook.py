@@ -271,6 +271,18 @@ async def test_the_log_is_trimmed_once_a_day(scene: NotesScene) -> None:
     assert [change.key[1] for change in scene.notebook.log(scene.place, 9)] == ["two"]
 
 
+async def test_working_state_is_found_however_many_keys_have_the_same_words(scene: NotesScene) -> None:
+    keys = [f"a{sign}b" for sign in ".- _/:,;|=+~!?"]
+    for number, key in enumerate(keys):
+        await scene.notebook.state_set(scene.place, key, str(number))
+    assert [scene.notebook.state_get(scene.place, key) for key in keys] == [str(each) for each in range(len(keys))]
+    assert (await scene.notebook.state_set(scene.place, keys[-1], "99")).outcome == "updated"
+    assert scene.notebook.state_get(scene.place, keys[-1]) == "99"
+    assert scene.notebook.state_get(scene.place, "a*b") is None
+    await scene.notebook.forget(scene.place, ["state-a-b", "state-a-b-5"])
+    assert scene.notebook.state_get(scene.place, keys[-1]) == "99"
+
+
 GITHUB_TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq3Zk5Vv0nXxN0mQpTj1l0u"
 

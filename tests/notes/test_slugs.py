@@ -52,6 +52,27 @@ def test_a_taken_id_is_numbered() -> None:
     assert free_id("A port", lambda _: False) == "a-port"
 
 
+def test_ten_thousand_namesakes_are_passed_in_a_few_looks() -> None:
+    taken = {"a-port", *(f"a-port-{number}" for number in range(2, 10_001))}
+    looks: list[str] = []
+
+    def is_taken(name: str) -> bool:
+        looks.append(name)
+        return name in taken
+
+    assert free_id("A port", is_taken) == "a-port-10001"
+    assert len(looks) < 40
+
+
+@given(st.sets(st.integers(1, 40)))
+def test_a_free_id_is_free_and_stands_behind_a_taken_one(numbers: set[int]) -> None:
+    taken = {"a-port" if number == 1 else f"a-port-{number}" for number in numbers}
+    name = free_id("A port", taken.__contains__)
+    assert name not in taken
+    number = int(name.removeprefix("a-port").removeprefix("-") or 1)
+    assert number == 1 or number - 1 in numbers
+
+
 @given(st.text(max_size=300))
 def test_any_title_makes_an_id_that_a_body_can_cite(title: str) -> None:
     name = slug(title)

@@ -26,12 +26,12 @@ from live_memory.notes.slugs import free_id, slug
 from live_memory.notes.writing import Findings, paths_of
 from live_memory.settings import Settings
 from live_memory.store.note_changes import NoteConflict, key_of
-from live_memory.store.note_store import Action, Change, Key, NoteStore
+from live_memory.store.note_store import Action, Change, Key, NoteStore, Sieve
 
 Outcome = Literal["created", "merged", "updated"]
 OUTCOMES: Mapping[Action, Outcome] = {"create": "created", "merge": "merged", "update": "updated"}
 TRIES = 4  # of a write that another process gets in the way of
-MAX_NAMESAKES = 9  # keys of working state whose words are the same: `a.b`, `a-b`, `a b`
+NAMESAKES = 9  # keys of working state whose words are the same (`a.b`, `a-b`, `a b`) that are looked up by their ids
 LOG_SEARCHED = 10_000  # changes among which the newest that is in force is looked for
 
 Result = TypeVar("Result")
@@ -157,9 +157,13 @@ class Notebook:
         return await self._files.find(place.root, chosen, paths_of(f"{draft.title}\n{draft.body}"))
 
     def _state(self, place: Place, title: str) -> Note | None:
-        names = [f"state-{slug(title)}{number}" for number in ("", *(f"-{n}" for n in range(2, MAX_NAMESAKES + 1)))]
+        names = [f"state-{slug(title)}{number}" for number in ("", *(f"-{n}" for n in range(2, NAMESAKES + 1)))]
         kept = self._store.get([(place.repo_id, name) for name in names])
-        return next((note for note in kept if note.kind == "state" and note.title == title), None)
+        found = next((note for note in kept if note.kind == "state" and note.title == title), None)
+        if found or not kept:
+            return found
+        every = self._store.notes([place.repo_id], Sieve(kinds=["state"]))  # it may be a namesake of a higher number
+        return next((note for note in every if note.title == title), None)
 
     def _state_id(self, place: Place, title: str) -> str:
         """The id of the state of that title, kept already or not."""

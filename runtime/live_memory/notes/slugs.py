@@ -40,13 +40,18 @@ def slug(title: str) -> str:
 
 
 def free_id(title: str, is_taken: Callable[[str], bool]) -> str:
-    """The slug of `title`, numbered from 2 on where others bear it already."""
-    name, number = slug(title), 1
-    candidate = name
-    while is_taken(candidate):
-        number += 1
-        candidate = f"{name}-{number}"
-    return candidate
+    """The slug of `title`, numbered from 2 on where others bear it already: with a number behind a taken one, found in as many
+    looks as that number has digits, twice over in binary."""
+    name = slug(title)
+    if not is_taken(name):
+        return name
+    taken, free = 1, 2
+    while is_taken(f"{name}-{free}"):
+        taken, free = free, 2 * free
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        taken, free = (middle, free) if is_taken(f"{name}-{middle}") else (taken, middle)
+    return f"{name}-{free}"
 
 
 def _cut(name: str, room: int) -> str:
