@@ -1,6 +1,6 @@
 """Notes on their way out of the store and into it, in parts, so that neither a message nor a moment gets too long.
 
-Formats are not known here: what travels is notes as JSON, and whoever asks turns files into them (ADR 27). A note is never
+Formats are not known here: what travels is notes as JSON, and whoever asks turns files into them (ADR-0027). A note is never
 written over by an older one, nothing is read from a path that a caller names, and all parts of one import are one batch of
 the log.
 """

@@ -1,4 +1,4 @@
-"""The routes by which notes leave and come: always as JSON, always in parts; files are the client's affair (ADR 27)."""
+"""The routes by which notes leave and come: always as JSON, always in parts; files are the client's affair (ADR-0027)."""
 
 from __future__ import annotations
 
