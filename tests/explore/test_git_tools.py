@@ -10,20 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from explore.asking import Ask, Write, refusal
 
-from live_memory.errors import ToolRefusal
 from live_memory.explore.toolbox import run_tool
 from live_memory.explore.tree import directory_tree
 
-Write = Callable[[str, str | bytes], Path]
-Ask = Callable[..., str]
 Git = Callable[..., str]
-
-
-def refusal(ask: Ask, tool: str, **arguments: object) -> str:
-    with pytest.raises(ToolRefusal) as caught:
-        ask(tool, **arguments)
-    return str(caught.value)
 
 
 @pytest.fixture
@@ -191,20 +183,9 @@ def trap(root: Path, tmp_path: Path) -> tuple[str, Path]:
     return str(program), trace
 
 
-@pytest.mark.usefixtures("history")
-def test_programs_named_by_a_repository_s_configuration_are_never_run(
-    root: Path, write: Write, git: Git, ask: Ask, trap: tuple[str, Path]
-) -> None:
-    program, trace = trap
-    write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.py filter=other\n")
-    git("add", ".")
-    git("-c", "commit.gpgSign=false", "commit", "--quiet", "-m", "Attributes")
-    hooks = write(".git/evil-hooks/post-index-change", f"#!/bin/sh\nexec {program}\n").parent
-    for hook in ("post-index-change", "reference-transaction", "fsmonitor-watchman", "post-checkout"):
-        (hooks / hook).write_text(f"#!/bin/sh\nexec {program} hook {hook}\n")
-        (hooks / hook).chmod(0o755)
-        shutil.copy(hooks / hook, root / ".git" / "hooks" / hook)
-    settings = {
+def traps(program: str, hooks: Path) -> dict[str, str]:
+    """Every setting by which git may be made to run a program."""
+    return {
         "core.fsmonitor": program,
         "core.hooksPath": str(hooks),
         "core.pager": program,
@@ -244,7 +225,22 @@ def test_programs_named_by_a_repository_s_configuration_are_never_run(
         "core.repositoryFormatVersion": "1",
         "color.ui": "always",
     }
-    for name, value in settings.items():
+
+
+@pytest.mark.usefixtures("history")
+def test_programs_named_by_a_repository_s_configuration_are_never_run(
+    root: Path, write: Write, git: Git, ask: Ask, trap: tuple[str, Path]
+) -> None:
+    program, trace = trap
+    write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.py filter=other\n")
+    git("add", ".")
+    git("-c", "commit.gpgSign=false", "commit", "--quiet", "-m", "Attributes")
+    hooks = write(".git/evil-hooks/post-index-change", f"#!/bin/sh\nexec {program}\n").parent
+    for hook in ("post-index-change", "reference-transaction", "fsmonitor-watchman", "post-checkout"):
+        (hooks / hook).write_text(f"#!/bin/sh\nexec {program} hook {hook}\n")
+        (hooks / hook).chmod(0o755)
+        shutil.copy(hooks / hook, root / ".git" / "hooks" / hook)
+    for name, value in traps(program, hooks).items():
         git("config", name, value)
     trace.unlink(missing_ok=True)
     write("src/main.py", "changed = 1\n" * 30)

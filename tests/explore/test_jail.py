@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from explore.asking import Write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from live_memory.errors import ToolRefusal
 from live_memory.explore.jail import is_git_folder, read_text, resolve, shown
-
-Write = Callable[[str, str | bytes], Path]
 
 
 def refusal(root: Path, path: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from explore.asking import Write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from live_memory.explore.passages import Passage, find_passages, render_passages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-Write = Callable[[str, str | bytes], Path]
 
 SESSIONS = '''"""Where sessions are kept."""
 

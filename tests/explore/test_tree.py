@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from explore.asking import Write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from live_memory.explore.tree import SCAN_CUT, UNTRACKED_LEFT_OUT, directory_tre
 from live_memory.explore.tree_text import render
 from live_memory.text.tokens import estimate_tokens
 
-Write = Callable[[str, str | bytes], Path]
 Git = Callable[..., str]
 
 
