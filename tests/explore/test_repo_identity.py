@@ -1,3 +1,5 @@
+"""Which repository a folder is part of, whatever folder, remote or spelling it is reached by."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Saving notes: what becomes of what was said, what is joined, what is replaced, and what is refused."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Where notes belong: to a repository, whatever folder holds it, and how they follow it."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,3 +1,5 @@
+"""Whether a note's files are still what they were."""
+
 from __future__ import annotations
 
 import threading

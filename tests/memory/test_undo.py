@@ -1,3 +1,5 @@
+"""Taking writes back, one by one or whole batches, and what stands in the way."""
+
 from __future__ import annotations
 
 import asyncio

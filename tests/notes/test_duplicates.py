@@ -1,3 +1,5 @@
+"""Which notes say the same."""
+
 from __future__ import annotations
 
 import pytest

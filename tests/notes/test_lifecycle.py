@@ -1,3 +1,5 @@
+"""How long notes live."""
+
 from __future__ import annotations
 
 from typing import get_args

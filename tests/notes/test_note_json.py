@@ -1,3 +1,5 @@
+"""Notes as JSON and back."""
+
 from __future__ import annotations
 
 import json

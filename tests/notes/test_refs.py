@@ -1,3 +1,5 @@
+"""What of a body is a citation of another note."""
+
 from __future__ import annotations
 
 import pytest

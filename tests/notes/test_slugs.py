@@ -1,3 +1,5 @@
+"""Ids made from titles."""
+
 from __future__ import annotations
 
 import pytest

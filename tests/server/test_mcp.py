@@ -4,40 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import httpx2
 import pytest
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, TextContent
+from mcp import MCPError
+from mcp.types import CallToolResult
 from server.desks import HandDesk
 from server.live import AUTHORIZATION, PATIENCE_S, LiveServer, live_server
+from server.mcp_clients import ARGUMENTS, ERAS, mcp_client, text_of
 
 from live_memory.agent.answers import Question
 from live_memory.errors import QuestionError
 from live_memory.server.note_tools import NOTE_TOOLS
 from live_memory.server.tool import ASK, INSTRUCTIONS, TOOL_DESCRIPTION, TOOL_NAME
 
-ERAS = ["2026-07-28", "legacy"]
-ARGUMENTS = {"question": "where is main?", "cwd": "/repo"}
 SHORTEST_CUT_CHARS = 2048  # where the older of the two measured clients cuts instructions and descriptions
-
-
-@asynccontextmanager
-async def mcp_client(port: int, era: str, headers: dict[str, str] | None = None) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=AUTHORIZATION | (headers or {}), timeout=PATIENCE_S) as http:
-        transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
-        async with Client(transport, mode="auto" if era != "legacy" else "legacy") as client:
-            yield client
-
-
-def text_of(result: object) -> str:
-    assert isinstance(result, CallToolResult)
-    [content] = result.content
-    assert isinstance(content, TextContent)
-    return content.text
 
 
 @pytest.mark.parametrize("era", ERAS)

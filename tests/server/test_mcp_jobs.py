@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 from server.desks import HandDesk
 from server.live import LiveServer, live_server
-from server.test_mcp import ARGUMENTS, ERAS, mcp_client, text_of
+from server.mcp_clients import ARGUMENTS, ERAS, mcp_client, text_of
 
 from live_memory.server import mcp
 from live_memory.server.plain_mcp import TOOLS

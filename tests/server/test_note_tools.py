@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from server.desks import HandDesk, request_of, state_of
 from server.live import live_server
-from server.test_mcp import ERAS, mcp_client, text_of
+from server.mcp_clients import ERAS, mcp_client, text_of
 
 from live_memory.clock import ManualClock
 from live_memory.notes.note import Note

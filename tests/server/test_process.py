@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 from server.live import PATIENCE_S, exchange
+from server.mcp_clients import ERAS, mcp_client, text_of
 from server.processes import AUTHORIZATION, RUNTIME, listening, made_data_dir, port_of, serving, start
-from server.test_mcp import ERAS, mcp_client, text_of
 
 from live_memory.__main__ import CleanFormatter
 from live_memory.server.tool import TOOL_NAME
