@@ -17,15 +17,16 @@ from live_memory.memory import undoing
 from live_memory.memory.place import Place
 from live_memory.memory.planning import Planning, new_batch
 from live_memory.memory.source_files import SourceFiles, Sources
+from live_memory.memory.uses import count_uses
 from live_memory.notes import state_texts
 from live_memory.notes.acceptance import accepted, title_of
 from live_memory.notes.draft import Draft
-from live_memory.notes.lifecycle import DAY_S, renewed
+from live_memory.notes.lifecycle import DAY_S
 from live_memory.notes.note import GLOBAL, Note
 from live_memory.notes.slugs import free_id, slug
 from live_memory.notes.writing import Findings, paths_of
 from live_memory.settings import Settings
-from live_memory.store.note_changes import NoteConflict, key_of
+from live_memory.store.note_changes import NoteConflict
 from live_memory.store.note_store import Action, Change, Key, NoteStore, Sieve
 
 Outcome = Literal["created", "merged", "updated"]
@@ -128,9 +129,7 @@ class Notebook:
 
     def touch(self, keys: Iterable[Key]) -> None:
         """These notes were of use, which renews their lives."""
-        now_s, notes = self._clock.wall_s(), self._store.get(keys)
-        expiries = {key_of(note): renewed(note, now_s).expires_at_s for note in notes if note.kind != "fact"}
-        self._store.touch([key_of(note) for note in notes], now_s, expiries)
+        count_uses(self._store, self._store.get(keys), self._clock.wall_s())
 
     def state_get(self, place: Place, key: str) -> str | None:
         """The JSON text kept under `key`; None where there is none. What came as a note and is no JSON is a text."""

@@ -19,8 +19,8 @@ from live_memory.memory.finding import Finder
 from live_memory.memory.kinship import Kinship
 from live_memory.memory.place import Place
 from live_memory.memory.semantic import Semantic
+from live_memory.memory.uses import count_uses
 from live_memory.notes.gate import Evidence, Gate, evidence_of
-from live_memory.notes.lifecycle import renewed
 from live_memory.notes.note import GLOBAL, Kind, Note, Status
 from live_memory.notes.prompt_gate import PromptGate
 from live_memory.notes.query import Query, query_of, stemmed, stop_terms
@@ -165,9 +165,7 @@ class Recall:
 
     def _remember(self, session_id: str, chosen: Sequence[_Pick]) -> None:
         notes = [pick.ranked.note for pick in chosen]
-        now_s = self._clock.wall_s()
-        expiries = {pick.key: renewed(pick.ranked.note, now_s).expires_at_s for pick in chosen}
-        self._store.touch(expiries, now_s, expiries)
+        count_uses(self._store, notes, self._clock.wall_s())
         if not session_id:
             return
         given = self._given.setdefault(session_id, {})

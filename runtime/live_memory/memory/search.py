@@ -12,7 +12,7 @@ from live_memory.clock import Clock
 from live_memory.memory.finding import CANDIDATES, Finder
 from live_memory.memory.place import Place
 from live_memory.memory.semantic import Semantic
-from live_memory.notes.lifecycle import renewed
+from live_memory.memory.uses import count_uses
 from live_memory.notes.note import GLOBAL, Kind, Note, Status
 from live_memory.notes.query import MAX_CHARS, Query, query_of
 from live_memory.notes.ranking import Ranked
@@ -83,7 +83,7 @@ class Search:
             found = self._recent(scopes, sieve, wanted)
         hits = tuple({_key(hit.note): hit for hit in (*found, *named)}.values())
         hits = (*named, *(hit for hit in hits if hit not in named))[: wanted.k]
-        self._touch([hit.note for hit in hits if hit.stage != "recent"])
+        count_uses(self._store, [hit.note for hit in hits if hit.stage != "recent"], self._clock.wall_s())
         return hits
 
     def _named(self, scopes: Sequence[str], sieve: Sieve, text: str) -> tuple[Hit, ...]:
@@ -146,12 +146,6 @@ class Search:
             replace(hit, score=words + SEMANTIC_WEIGHT * meaning, stage="semantic")
             for hit, words, meaning in zip(hits, by_words, by_meaning, strict=True)
         ]
-
-    def _touch(self, notes: Sequence[Note]) -> None:
-        now_s = self._clock.wall_s()
-        expiries = {_key(note): renewed(note, now_s).expires_at_s for note in notes}
-        if expiries:
-            self._store.touch(expiries, now_s, expiries)
 
 
 def _key(note: Note) -> Key:
