@@ -9,7 +9,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -274,4 +276,38 @@ def test_a_locked_database_is_an_error_that_loses_nothing(tmp_path: Path, monkey
     other.close()
     store.record(ROOT, answered("q"))
     assert (questions(store), store.notice) == (["q"], "")
+    store.close()
+
+
+class Counting(sqlite3.Connection):
+    """How often a lock was asked for."""
+
+    asked = 0
+
+    def execute(self, statement: str, *rest: Any) -> sqlite3.Cursor:
+        Counting.asked += statement == "BEGIN IMMEDIATE"
+        return super().execute(statement, *rest)
+
+
+def test_a_lock_that_was_not_to_be_had_is_not_waited_for_again_until_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("live_memory.store.database.BUSY_TIMEOUT_S", 0.1)
+    other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Counting))
+    store = SqliteStore(tmp_path / "m.db")
+
+    def asked() -> int:
+        before = Counting.asked
+        with pytest.raises(StoreError, match="is locked by another program"):
+            store.record(ROOT, answered("q"))
+        return Counting.asked - before
+
+    other.execute("BEGIN IMMEDIATE")
+    assert [asked(), asked(), asked()] == [20, 2, 2]
+    other.execute("ROLLBACK")
+    store.record(ROOT, answered("q"))
+    other.execute("BEGIN IMMEDIATE")
+    assert asked() == 20
+    other.close()
     store.close()

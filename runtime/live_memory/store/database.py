@@ -25,6 +25,9 @@ BUSY_TIMEOUT_S = 1.0
 # SQLite waits longer each time it asks for a lock, up to 100 ms, and whoever waits long goes away empty-handed while others
 # come and go. Asked anew after a few milliseconds, eight writers at once wait 0.3 s at most instead of over 1 s (measured).
 BUSY_SLICE_S = 0.005
+# Once the wait was in vain, those that follow give up soon: a second for each of them, one after the other, would make the
+# server look hung, and be replaced, for as long as somebody holds the lock.
+IMPATIENT_S = 0.01
 OPENING_TIMEOUT_S = 5.0  # nobody waits for a server that has not begun; another one may be making the tables
 SIDE_FILES = ("", "-wal", "-shm")
 OWNER_ONLY = 0o600
@@ -40,6 +43,7 @@ class Database:
         """StoreError when the file cannot be opened or is of a newer version. A damaged one is moved aside."""
         self.notice = ""
         self._path = path
+        self._patience_s = BUSY_TIMEOUT_S
         try:
             self._connection = _opened(path)
         except sqlite3.DatabaseError as error:
@@ -103,18 +107,24 @@ class Database:
             raise
 
     def _begin(self) -> None:
-        """Take the write lock, or raise sqlite3.OperationalError after BUSY_TIMEOUT_S."""
+        """Take the write lock, or raise sqlite3.OperationalError after BUSY_TIMEOUT_S; after IMPATIENT_S until it was to be had
+        again."""
+        tries_left = max(1, round(self._patience_s / BUSY_SLICE_S))
         _wait_at_most(self._connection, BUSY_SLICE_S)
         try:
-            for _ in range(round(BUSY_TIMEOUT_S / BUSY_SLICE_S) - 1):
+            while True:
+                tries_left -= 1
                 try:
                     self._connection.execute("BEGIN IMMEDIATE")
                 except sqlite3.OperationalError as error:
                     if not _is_busy(error):
                         raise
+                    if not tries_left:
+                        self._patience_s = IMPATIENT_S
+                        raise
                 else:
+                    self._patience_s = BUSY_TIMEOUT_S
                     return
-            self._connection.execute("BEGIN IMMEDIATE")
         finally:
             _wait_at_most(self._connection, BUSY_TIMEOUT_S)
 
@@ -188,6 +198,8 @@ def _move_aside(path: Path) -> Path:
 
 
 def _sentence(path: Path, error: Exception) -> str:
+    if isinstance(error, sqlite3.Error) and _is_busy(error):
+        return f"The database {path} is locked by another program for too long: end what holds it, and try again."
     return f"The database {path} cannot be used ({error}): free disk space, or make the folder writable, and try again."
 
 
