@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from live_memory.errors import QuestionError
 from live_memory.explore.base import FileStamp
 from live_memory.llm.base import Usage
 
@@ -19,6 +20,13 @@ class Question:
     text: str
     cwd: str
     max_answer_tokens: int = 0
+
+    def cleaned(self) -> Question:
+        """Without characters that no provider and no database takes; QuestionError when it is empty."""
+        text = self.text.encode("utf-8", "replace").decode().strip()
+        if not text:
+            raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
+        return replace(self, text=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from live_memory.agent import wording
+from live_memory.agent import statistics, wording
 from live_memory.agent.admission import NoPlaceInTime
 from live_memory.agent.ahead import AheadOfQuestions
 from live_memory.agent.answers import Answer, Question
@@ -22,10 +22,10 @@ from live_memory.agent.question import Asked, QuestionRun
 from live_memory.agent.roots import canonical_root
 from live_memory.agent.seat import Models, ModelSeat, seat_or_passages, take_seat
 from live_memory.agent.spend import Spend
-from live_memory.agent.statistics import account_figures, budget_figures, redaction_figures, window_figures
 from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.watching import watched_paths
 from live_memory.agent.workspace import Workspace
+from live_memory.agent.workspaces import Workspaces
 from live_memory.errors import QuestionError, StoreError
 from live_memory.settings import Configuration, Settings
 from live_memory.store.base import Store, utc_day
@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 ROOT_TIMEOUT_S = 5.0  # for a folder on a file system that hangs
 RESET_TREE_S = 60.0
 WATCH_TIMEOUT_S = 0.15  # below what a hook waits
-MAX_LOADED = 32  # windows kept in memory; the store has them all
 CHOICE_TIMEOUT_S = 5.0
 RECHOOSE_S = 30.0  # how often a desk without a model looks whether there is one by now
 
@@ -70,8 +69,8 @@ class QuestionDesk:
         self._seat = seat_or_passages(models, configuration, self._clock.wall_s())
         self._chosen_s = self._started_s
         self._retired: list[ModelSeat] = []
-        self._workspaces: dict[Path, Workspace] = {}
-        self._intake = Intake(equipment, lambda: self._configuration, self._workspaces.get, self._workspace)
+        self._workspaces = Workspaces(store, equipment, lambda: self._configuration.settings)
+        self._intake = Intake(equipment, lambda: self._configuration, self._workspaces)
         self._doors: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._in_flight: set[asyncio.Task[object]] = set()
         self._is_closing = False
@@ -79,14 +78,14 @@ class QuestionDesk:
     async def ask(self, question: Question, on_progress: Callable[[str], None] = ignore_progress) -> Answer:
         """The answer, within the time limit; QuestionError when the question cannot be taken. Cancelling the call
         ends the work and commits nothing."""
-        asked = Asked(_cleaned(question), self._clock.monotonic_s(), on_progress)
+        asked = Asked(question.cleaned(), self._clock.monotonic_s(), on_progress)
         self._spend.note_client()
         self._refuse_when_closing()
         task = asyncio.current_task()
         assert task is not None
         self._in_flight.add(task)
         try:
-            workspace = self._workspace(await self._root(asked.question.cwd))
+            workspace = self._workspaces.of(await self._root(asked.question.cwd))
             text = workspace.redaction.clean(asked.question.text)
             await self._intake.catch_up()
             return await self._admitted(replace(asked, question=replace(asked.question, text=text)), workspace)
@@ -106,31 +105,27 @@ class QuestionDesk:
         """What `/stats` shows of the workspace of `cwd`; of all workspaces together when it is empty. QuestionError for
         a cwd that is no workspace."""
         seat = self._seat
-        figures: dict[str, object] = {
-            "provider": seat.choice.provider or seat.choice.kind,
-            "model": seat.choice.model or "passages",
-            "why": seat.why,
-            "is_metered": not seat.is_on_subscription,
+        figures = statistics.seat_figures(seat) | {
             "uptime_s": round(self._clock.monotonic_s() - self._started_s),
             "database_bytes": self._store.size_bytes(),
             "notice": self._store.notice,
         }
         root = canonical_root(cwd, self._configuration.home, self._configuration.settings) if cwd else None
-        workspace = self._workspaces.get(root) if root else None
-        if root and workspace is None:
-            workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
+        workspace = self._workspaces.sight_of(root) if root else None
         now_s = self._clock.wall_s()
-        figures["redaction"] = redaction_figures(workspace, self._equipment.tally, self._configuration.settings)
-        figures |= account_figures(self._store, workspace, utc_day(now_s))
-        figures |= budget_figures(self._store, seat.settings, now_s)
-        figures |= window_figures(workspace, seat, self._equipment.explorers.specs, self._clock)
+        figures["redaction"] = statistics.redaction_figures(
+            workspace, self._equipment.tally, self._configuration.settings
+        )
+        figures |= statistics.account_figures(self._store, workspace, utc_day(now_s))
+        figures |= statistics.budget_figures(self._store, seat.settings, now_s)
+        figures |= statistics.window_figures(workspace, seat, self._equipment.explorers.specs, self._clock)
         if workspace is not None:
             figures["keep_warm"] = self._keep_warm.figures(workspace, seat)
         return figures
 
     async def clear(self, cwd: str) -> None:
         """Forget the workspace's window; the next question begins a new one. Accounts stay."""
-        workspace = self._workspace(await self._root(cwd))
+        workspace = self._workspaces.of(await self._root(cwd))
         self._refuse_when_closing()  # by now the store may be closed
         workspace.forget()
         logger.info("cleared root=%s", workspace.root)
@@ -141,7 +136,7 @@ class QuestionDesk:
         seat = self._seat
         if seat.model is None:
             return  # passages need no window
-        workspace = self._workspace(await self._root(cwd))
+        workspace = self._workspaces.of(await self._root(cwd))
         budget = seat.budget(seat.answer_tokens(0))
         await Upkeep(workspace, self._equipment, seat, budget).load(RESET_TREE_S, on_begin=lambda: None)
 
@@ -156,7 +151,7 @@ class QuestionDesk:
         """Absolute paths of the files that a session in `cwd` should watch; none where the disk is slow to tell.
         QuestionError for a cwd that is no workspace."""
         root = await self._root(cwd)
-        window, files = self._workspace(root).known_window(), self._equipment.files
+        window, files = self._workspaces.of(root).known_window(), self._equipment.files
         try:
             return await self._equipment.threads.run(WATCH_TIMEOUT_S, watched_paths, files, root, window)
         except TimeoutError:
@@ -173,7 +168,7 @@ class QuestionDesk:
 
     async def concern(self, cwd: str) -> str:
         """What who works in `cwd` has to know, in a sentence; mostly nothing."""
-        workspace = self._workspace(await self._root(cwd))
+        workspace = self._workspaces.of(await self._root(cwd))
         return wording.unredacted(workspace.root) if workspace.redaction.mode == "off" else ""
 
     def reload(self) -> Configuration:
@@ -296,23 +291,3 @@ class QuestionDesk:
                 )
         except TimeoutError:
             raise QuestionError("bad-cwd", f"The file system of {cwd} does not answer: try again later.") from None
-
-    def _workspace(self, root: Path) -> Workspace:
-        workspace = self._workspaces.get(root)
-        if workspace is None:
-            if len(self._workspaces) >= MAX_LOADED:
-                idle = [each for each in self._workspaces.values() if each.is_idle]
-                if idle:
-                    del self._workspaces[min(idle, key=lambda each: each.used_at_s).root]
-            workspace = Workspace(root, self._store, self._equipment, self._configuration.settings)
-            self._workspaces[root] = workspace
-        return workspace
-
-
-def _cleaned(question: Question) -> Question:
-    """The question without characters that no provider and no database takes; QuestionError when
-    it is empty."""
-    text = question.text.encode("utf-8", "replace").decode().strip()
-    if not text:
-        raise QuestionError("no-question", "The question is empty: say what you want to know about the code.")
-    return replace(question, text=text)

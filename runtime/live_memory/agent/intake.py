@@ -13,7 +13,7 @@ from typing import TypeAlias
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice, Ingest, News, Scope
 from live_memory.agent.places import Places
-from live_memory.agent.workspace import Workspace
+from live_memory.agent.workspaces import Workspaces
 from live_memory.errors import QuestionError
 from live_memory.settings import Configuration
 from live_memory.window.files import Observation
@@ -51,17 +51,11 @@ class Intake:
     """Owns the notices on their way into windows. Those from one folder keep their order."""
 
     def __init__(
-        self,
-        equipment: Equipment,
-        configuration: Callable[[], Configuration],
-        find: Callable[[Path], Workspace | None],
-        workspace: Callable[[Path], Workspace],
+        self, equipment: Equipment, configuration: Callable[[], Configuration], workspaces: Workspaces
     ) -> None:
-        """`find` gives a workspace that is in memory, `workspace` any."""
         self._equipment = equipment
         self._configuration = configuration
-        self._find = find
-        self._workspace = workspace
+        self._workspaces = workspaces
         self._letters: dict[str, list[_Letter]] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._waiting = self._waiting_chars = 0
@@ -144,13 +138,13 @@ class Intake:
         try:
             reading = await threads.run(READ_TIMEOUT_S, self._read, places, notices)
             for root in reading.unread:
-                self._workspace(root).known_window()  # from the store, which is no thread's
+                self._workspaces.of(root).known_window()  # from the store, which is no thread's
             late = await threads.run(READ_TIMEOUT_S, self._read_each, reading.unread) if reading.unread else {}
         except TimeoutError:
             message = f"The files of {cwd} do not answer: tell again later."
             raise QuestionError("busy", message, status=503) from None
         for root, seen in {**reading.seen, **late}.items():
-            changed = self._workspace(root).observe(observation for observation, _ in seen)
+            changed = self._workspaces.of(root).observe(observation for observation, _ in seen)
             numbers = {observation.path: number for observation, number in seen}
             for path in numbers.keys() & set(changed):  # others change where older texts make room
                 counts[numbers[path]] += 1
@@ -168,12 +162,12 @@ class Intake:
     def _read_each(self, told: Mapping[Path, Mapping[News, int]]) -> dict[Path, list[Seen]]:
         scope, seen = Scope.of(self._configuration().settings), {}
         for root, news in told.items():
-            workspace = self._find(root)
+            workspace = self._workspaces.get(root)
             if workspace is not None and workspace.known is not None:
                 ingest = Ingest(workspace.freshness, scope, workspace.known, workspace.departed)
                 seen[root] = [(each, number) for one, number in news.items() for each in ingest.observations(one)]
         return seen
 
     def _is_in_memory(self, root: Path) -> bool:
-        workspace = self._find(root)
+        workspace = self._workspaces.get(root)
         return workspace is not None and workspace.known is not None

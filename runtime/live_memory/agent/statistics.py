@@ -22,6 +22,16 @@ from live_memory.window.prompt import prefix_tokens
 from live_memory.window.window import Window
 
 
+def seat_figures(seat: ModelSeat) -> dict[str, object]:
+    """Who answers, and why."""
+    return {
+        "provider": seat.choice.provider or seat.choice.kind,
+        "model": seat.choice.model or "passages",
+        "why": seat.why,
+        "is_metered": not seat.is_on_subscription,
+    }
+
+
 def account_figures(store: Store, workspace: Workspace | None, day: str) -> dict[str, object]:
     """Questions, costs and tokens of a workspace, of all of them where None."""
     root = workspace.key if workspace else ""
