@@ -5,17 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.repositories import clone, git, repository
 
 from live_memory.agent.explorers import Threads
 from live_memory.clock import ManualClock
-from live_memory.errors import ToolRefusal
+from live_memory.errors import StoreError, ToolRefusal
 from live_memory.explore import repo_identity
 from live_memory.memory.place import KNOWN_S, Identities, Place, Places
 from live_memory.notes.note import GLOBAL, Note
 from live_memory.store.in_memory import InMemoryStore
+from live_memory.store.in_memory_note_store import InMemoryNoteStore
 from live_memory.store.note_store import Change, NoteStore
 
 
@@ -161,3 +163,37 @@ async def test_git_is_asked_once_in_a_while(scene: Scene, tmp_path: Path) -> Non
     await scene.places.of(str(tmp_path))
     await scene.places.of(str(tmp_path))
     assert scene.asked == 1
+
+
+class Full(InMemoryNoteStore):
+    """On a disk with no room left."""
+
+    def know_tree(self, *_: Any, **__: Any) -> None:
+        raise StoreError("The disk is full.")
+
+    def apply(self, *_: Any, **__: Any) -> tuple[Change, ...]:
+        raise StoreError("The disk is full.")
+
+
+async def test_a_place_is_known_where_nothing_can_be_written(scene: Scene, tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    folder.mkdir()
+    scene.store = Full()
+    scene.places = Places(
+        scene.locate, Identities(scene.repo_id, repo_identity.bears), scene.threads, scene.store, scene.clock
+    )
+    assert (await scene.of(folder)).repo_id == f"path:{folder}"
+
+
+async def test_notes_that_cannot_follow_a_tree_now_stay_where_they_are_found(scene: Scene, tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    kept = Note(f"path:{folder}", "a", "project", "A", "About a.")
+    store = Full()
+    InMemoryNoteStore.apply(store, [Change("create", None, kept, 1.0, "user")])
+    InMemoryNoteStore.know_tree(store, str(folder), kept.scope, 1.0)
+    scene.store = store
+    scene.places = Places(
+        scene.locate, Identities(scene.repo_id, repo_identity.bears), scene.threads, store, scene.clock
+    )
+    repository(folder, "app")
+    assert await scene.seen(folder) == {"a"}

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from live_memory.agent.explorers import Threads
 from live_memory.clock import Clock
-from live_memory.errors import ToolRefusal
+from live_memory.errors import StoreError, ToolRefusal
 from live_memory.notes.note import GLOBAL
-from live_memory.store.note_changes import NoteConflict
 from live_memory.store.note_store import Change, NoteStore
 
 logger = logging.getLogger(__name__)
@@ -83,9 +82,12 @@ class Places:
                 self._move(before, repo_id)
         except (ToolRefusal, TimeoutError):
             return before or f"path:{root}"  # git is slow or gone for now: what was known holds
-        except NoteConflict:
-            return before  # somebody writes there just now: next time
-        self._store.know_tree(str(root), repo_id, self._clock.wall_s())
+        except StoreError:
+            return before  # somebody writes there just now, or nobody can: next time
+        try:
+            self._store.know_tree(str(root), repo_id, self._clock.wall_s())
+        except StoreError as error:  # no reason not to read
+            logger.info("tree not noted root=%s reason=%s", root, error)
         return repo_id
 
     def _is_left(self, root: Path, before: str) -> bool:
