@@ -23,6 +23,7 @@ COMMANDS = {
     "import": ("launcher.commands.transfer:run_import", "keep the notes of a file or a folder"),
     "merge": ("launcher.commands.transfer:run_merge", "bring the notes of two identities of a repository together"),
     "session": ("launcher.commands.sessions:run", "list sessions and what was captured of them"),
+    "dream": ("launcher.commands.dream:run", "tidy the notes, or take the last time back"),
     "stats": ("launcher.commands.window:run_stats", "show what the memory of a workspace holds and has cost"),
     "config": ("launcher.commands.config:run", "show, set or unset settings"),
     "reset": ("launcher.commands.window:run_reset", "forget a workspace's window and load it anew"),

@@ -69,6 +69,7 @@ class _Doorman:
             desk=assembly.desk,
             library=assembly.library,
             capture=assembly.capture,
+            dreams=assembly.dreams,
             phase=Phase("installing", step="starting"),
             shutdown=asyncio.Event(),
             last_request_s=now_s,
@@ -81,12 +82,14 @@ class _Doorman:
         server = PlainServer(self._state)
         await server.start(listener)
         self._state.capture.start()
+        self._state.dreams.start()
         try:
             await self._install_until_whole()
             await server.wait_until_quiet(QUIET_LIMIT_S)
         finally:
             await server.close(CLOSE_GRACE_S)
             await self._state.capture.close()
+            await self._state.dreams.close()
             await self._state.library.close()
             await self._state.desk.close(CLOSE_GRACE_S)
         return "stopped" if self._state.shutdown.is_set() else "whole"

@@ -129,6 +129,7 @@ def _serve(arguments: argparse.Namespace, configuration: settings.Configuration)
             desk=assembly.desk,
             library=assembly.library,
             capture=assembly.capture,
+            dreams=assembly.dreams,
             phase=Phase("ok"),
             shutdown=asyncio.Event(),
             last_request_s=started_s,

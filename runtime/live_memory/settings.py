@@ -282,6 +282,17 @@ class Settings:
         300, "Seconds after which the work of a server that was killed is taken over by the next.", minimum=1
     )
     capture_subagents: bool = setting(False, "Distil also what the session's subagents said.")
+    dream_disabled: bool = setting(
+        False, "Let nothing tidy the notes by itself; the command `dream --force` still does.", topic="Dream"
+    )
+    dream_min_hours: float = setting(24.0, "Hours between two dreams of a repository.", minimum=0)
+    dream_min_sessions: int = setting(5, "Sessions that must have ended since the last dream.", minimum=0)
+    dream_model: str = setting(
+        "", "The provider's model that advises a dream; empty takes the one of summary_model, or that answers."
+    )
+    dream_max_requests: int = setting(
+        20, "How many requests to a model one dream may make, within the background's share; 0 asks none.", minimum=0
+    )
 
     redaction_off_roots: str = setting(
         "",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from live_memory import settings
+from live_memory.agent.background import Background
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
@@ -15,7 +16,7 @@ from live_memory.agent.seat import Models
 from live_memory.clock import Clock
 from live_memory.embed.choice import embedder_of
 from live_memory.embed.extra import SemanticExtra
-from live_memory.explore import held_files, repo_identity
+from live_memory.explore import held_files, presence, repo_identity
 from live_memory.explore.jail import read_text
 from live_memory.explore.passages import find_passages, render_passages
 from live_memory.explore.spelling import ignores_case
@@ -26,6 +27,10 @@ from live_memory.llm.choice import Choice, choose, connect
 from live_memory.memory.capture.distiller import Bench
 from live_memory.memory.capture.keeping import Keeping
 from live_memory.memory.capture.runner import Capture
+from live_memory.memory.dream.dead_references import Eyes
+from live_memory.memory.dream.run import Means
+from live_memory.memory.dream.runner import DreamBench, Dreams
+from live_memory.memory.dream.tree_texts import TreeTexts
 from live_memory.memory.library import Library, Shelf
 from live_memory.memory.meaning import THREADS, Meaning, Source
 from live_memory.memory.notebook import Notebook
@@ -35,6 +40,7 @@ from live_memory.memory.provenance import Provenance
 from live_memory.memory.recall import Recall
 from live_memory.memory.search import Search
 from live_memory.settings import Configuration, Settings
+from live_memory.store.base import Store
 from live_memory.store.note_store import NoteStore
 from live_memory.store.sqlite import SqliteStore
 from live_memory.text.redaction import Redaction
@@ -48,6 +54,7 @@ class Assembly(NamedTuple):
     desk: QuestionDesk
     library: Library
     capture: Capture
+    dreams: Dreams
 
 
 def assemble(
@@ -76,7 +83,15 @@ def assemble(
     library = library_over(notes, desk.root, lambda: desk.settings, threads, clock, meaning)
     keeping = Keeping(library.notebook, notes, clock)
     bench = Bench(store.transcripts, keeping, desk.background, threads, clock)
-    return Assembly(desk, library, Capture(bench, library.places))
+    dreams = Dreams(DreamBench(store, means(store, threads, desk.background), clock), library.places)
+    return Assembly(desk, library, Capture(bench, library.places), dreams)
+
+
+def means(store: Store, threads: Threads, background: Background) -> Means:
+    """What a dream looks at the code with."""
+    eyes = Eyes(threads, presence.names_in, presence.paths_in)
+    texts = TreeTexts(threads, held_files.read, held_files.is_gone, held_files.standing)
+    return Means(store.notes, eyes, texts, background)
 
 
 def library_over(  # noqa: PLR0913, PLR0917  # one parameter a part: this is where they meet

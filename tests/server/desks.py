@@ -16,6 +16,7 @@ from live_memory.errors import QuestionError
 from live_memory.llm.base import Usage
 from live_memory.memory.capture.reports import SessionReport
 from live_memory.memory.capture.runner import Capture
+from live_memory.memory.dream.runner import Dreams, Mode
 from live_memory.memory.library import Library
 from live_memory.server.http import Request
 from live_memory.server.state import Phase, ServerState
@@ -125,6 +126,27 @@ class HandCapture(Capture):
         return {"captured": 0}
 
 
+class HandDreams(Dreams):
+    """Answers what it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Mode]] = []
+        self.is_running = False
+
+    async def dream(self, cwd: str, mode: Mode) -> dict[str, object]:
+        self.asked.append((cwd, mode))
+        return {"state": "done"}
+
+    def start(self) -> None:
+        self.is_running = True
+
+    async def close(self) -> None:
+        self.is_running = False
+
+    def figures(self) -> dict[str, object]:
+        return {"runs": 0}
+
+
 def library_of(clock: Clock, **settings: Any) -> Library:
     """A library that is forgotten with the test; its workspaces are the folders themselves."""
 
@@ -153,6 +175,7 @@ def state_of(
         desk=desk,
         library=library_of(clock),
         capture=HandCapture(),
+        dreams=HandDreams(),
         phase=phase or Phase("ok"),
         shutdown=asyncio.Event(),
         last_request_s=started_s,

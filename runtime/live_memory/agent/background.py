@@ -94,6 +94,11 @@ class Background:
         if cause is not None:
             raise NoModelNow(cause)
 
+    @property
+    def has_client(self) -> bool:
+        """Whether somebody was there lately."""
+        return self._spend.has_client
+
     async def check(self) -> None:
         """NoModelNow where a model may not be asked now."""
         self._require(await self._seats.current())

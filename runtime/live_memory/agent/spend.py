@@ -33,6 +33,11 @@ class Spend:
         """A client has asked or told something."""
         self._client_seen_s = self._clock.monotonic_s()
 
+    @property
+    def has_client(self) -> bool:
+        """Whether a client gave a sign of life lately."""
+        return self._clock.monotonic_s() - self._client_seen_s <= CLIENT_ACTIVE_S
+
     def refusal(self, seat: ModelSeat) -> str:
         """The sentence why no model may be asked for the rest of the day; empty while one may."""
         settings, spent = seat.settings, self._spent()
@@ -51,7 +56,7 @@ class Spend:
 
     def background_refusal(self, seat: ModelSeat) -> Cause | None:
         """Why a model may not be asked now while no question waits for it; None where it may."""
-        if self._clock.monotonic_s() - self._client_seen_s > CLIENT_ACTIVE_S:
+        if not self.has_client:
             return "no-client"
         if self.refusal(seat):
             return "budget"

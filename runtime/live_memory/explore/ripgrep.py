@@ -62,6 +62,12 @@ _SAME_EVERYWHERE = (
     "--no-mmap",
     "--no-messages",
 )
+
+
+class Cut(Exception):
+    """More was printed than may be."""
+
+
 _GLOB_SIGNS = "\\*?[]{}!#"
 
 
@@ -123,6 +129,22 @@ def printed_matches(root: Path, search: Search) -> bytes:
     printed = engine.output()
     _raise_complaint(engine)
     return printed
+
+
+def matched(root: Path, search: Search, max_bytes: int) -> Iterator[bytes]:
+    """The matched parts in the order in which they are found, file names left out, until `max_bytes` were printed or the time
+    is over; Cut is raised then. PatternInvalid, PatternUnsupported."""
+    engine = _engine("matches", root, search)
+    engine.bounds = replace(engine.bounds, max_bytes=max_bytes)
+    for line in _split(engine, b"\n"):
+        hit = _HIT.match(line.rpartition(b"\0")[2])
+        if hit:
+            yield hit[3].rstrip(b"\r")
+    _raise_complaint(engine)
+    if engine.is_timed_out:
+        raise TimeoutError
+    if engine.is_cut:
+        raise Cut
 
 
 def list_files(root: Path, search: Search) -> FileList:

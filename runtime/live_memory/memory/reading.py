@@ -50,6 +50,9 @@ def read(store: NoteStore, scopes: Sequence[str], wanted: Wanted) -> tuple[tuple
     An id means the note of the first of `scopes` that has it."""
     found = _by_id(store, scopes, wanted.ids)
     missing = tuple(each for each in wanted.ids if each not in found)
+    heirs = _heirs(store, scopes, missing)
+    found |= {note.id: note for note in heirs.values()}
+    missing = tuple(each for each in missing if each not in heirs)
     edge = list(found.values())
     for _ in range(min(wanted.depth, MAX_DEPTH) if wanted.relations else 0):
         near = [each for each in _connected(store, scopes, edge, wanted.relations) if each not in found]
@@ -84,6 +87,16 @@ def _by_id(store: NoteStore, scopes: Sequence[str], ids: Sequence[str]) -> dict[
     for note in store.get(keys):
         found.setdefault(note.id, note)
     return found
+
+
+def _heirs(store: NoteStore, scopes: Sequence[str], ids: Sequence[str]) -> dict[str, Note]:
+    """For ids that no note bears any more, the note that took theirs in."""
+    cited_by = store.backlinks(scopes, ids) if ids else {}
+    heirs: dict[str, Note] = {}
+    for each in ids:
+        taking = _by_id(store, scopes, cited_by.get(each, ())).values()
+        heirs.update((each, note) for note in taking if each in note.supersedes)
+    return heirs
 
 
 def _connected(

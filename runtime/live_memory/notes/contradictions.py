@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from live_memory.notes.claims import Claim, claims, meaning
 from live_memory.notes.duplicates import TURNING
@@ -47,11 +48,47 @@ class Contradiction:
         return f"\u201c{self.one}\u201d against \u201c{self.other}\u201d"
 
 
+class Stance:
+    """A note taken apart as far as it is asked for: whoever compares many notes takes each apart once."""
+
+    def __init__(self, note: Note) -> None:
+        self.note = note
+
+    @cached_property
+    def title(self) -> frozenset[str]:
+        return meaning(self.note.title)
+
+    @cached_property
+    def body(self) -> frozenset[str]:
+        return meaning(self.note.body)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return self.title | self.body
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        return claims(self.note)
+
+    @cached_property
+    def spoken(self) -> tuple[_Spoken, ...]:
+        return tuple(map(_spoken, sentences(self.note.body)))
+
+    @cached_property
+    def handles(self) -> frozenset[str]:
+        """What it can be contradicted by: only notes that share one of these may contradict each other. Those of an
+        identifier begin with `=`, those of a sentence's words with `"`."""
+        found = {f"={claim.identifier}" for claim in self.claims if claim.identifier}
+        for claim in self.claims:
+            if not claim.identifier:
+                found |= claim.name
+        said = (each for each in self.spoken if len(each.words) >= MIN_DENIED_TERMS)
+        return frozenset(found) | {'"' + " ".join(sorted(each.words)) for each in said}
+
+
 def contradictions(one: Note, other: Note) -> tuple[Contradiction, ...]:
     """All of them; empty for two notes that can both be true."""
-    if (one.sources and other.sources and not one.sources.keys() & other.sources.keys()) or _differ(one, other):
-        return ()
-    return tuple(dict.fromkeys((*_in_values(one, other), *_in_words(one, other))))
+    return between(Stance(one), Stance(other))
 
 
 def contradiction(one: Note, other: Note) -> str:
@@ -60,11 +97,18 @@ def contradiction(one: Note, other: Note) -> str:
     return str(found[0]) if found else ""
 
 
-def _differ(one: Note, other: Note) -> bool:
+def between(one: Stance, other: Stance) -> tuple[Contradiction, ...]:
+    """As `contradictions`, of notes that were taken apart before."""
+    mine, theirs = one.note.sources, other.note.sources
+    if (mine and theirs and not mine.keys() & theirs.keys()) or differ(one, other):
+        return ()
+    return tuple(dict.fromkeys((*_in_values(one, other), *_in_words(one, other))))
+
+
+def differ(one: Stance, other: Stance) -> bool:
     """Whether each title names something of which the other note does not speak."""
-    words, others = meaning(one.title), meaning(other.title)
-    left = words - others - meaning(other.body) - GENERIC
-    right = others - words - meaning(one.body) - GENERIC
+    left = one.title - other.words - GENERIC
+    right = other.title - one.words - GENERIC
     return bool(_telling(left) and _telling(right))
 
 
@@ -73,11 +117,10 @@ def _telling(words: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in words if not any(char.isdigit() for char in word) and word not in TURNING)
 
 
-def _in_values(one: Note, other: Note) -> Iterator[Contradiction]:
-    spoken, against = meaning(f"{one.title} {one.body}"), meaning(f"{other.title} {other.body}")
-    for mine in claims(one):
-        for theirs in claims(other):
-            if _is_one_thing(mine, theirs, spoken, against) and _clash(mine, theirs):
+def _in_values(one: Stance, other: Stance) -> Iterator[Contradiction]:
+    for mine in one.claims:
+        for theirs in other.claims:
+            if _is_one_thing(mine, theirs, one.words, other.words) and _clash(mine, theirs):
                 yield Contradiction(mine.sentence, theirs.sentence)
 
 
@@ -96,13 +139,12 @@ def _clash(mine: Claim, theirs: Claim) -> bool:
     return compared == "same"
 
 
-def _in_words(one: Note, other: Note) -> Iterator[Contradiction]:
+def _in_words(one: Stance, other: Stance) -> Iterator[Contradiction]:
     """Sentences of the same words of which one is a denial of the other."""
-    mine = [_spoken(sentence) for sentence in sentences(one.body)]
-    for theirs in map(_spoken, sentences(other.body)):
-        for each in mine:
-            if each.denies(theirs):
-                yield Contradiction(each.text, theirs.text)
+    for theirs in other.spoken:
+        for mine in one.spoken:
+            if mine.denies(theirs):
+                yield Contradiction(mine.text, theirs.text)
 
 
 @dataclass(frozen=True, slots=True)

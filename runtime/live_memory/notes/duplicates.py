@@ -58,8 +58,8 @@ def similarity(one: Note, other: Note) -> float:
 
 def likest(note: Note, others: Iterable[Note]) -> tuple[float, Note | None]:
     """The one of `others` that is most similar to `note`, and how much it is; None of none."""
-    said = _Saying(note)
-    alike = ((_similarity(said, _Saying(other)), other) for other in others)
+    saying = _Saying(note)
+    alike = ((_similarity(saying, _Saying(other)), other) for other in others)
     return max(alike, key=lambda pair: pair[0], default=(0.0, None))
 
 
@@ -78,7 +78,7 @@ class _Saying:
 
     @cached_property
     def body(self) -> Sequence[Sentence]:
-        return _sentences(self._text)
+        return said(self._text)
 
 
 def _similarity(one: _Saying, other: _Saying) -> float:
@@ -91,20 +91,22 @@ def _coverage(one: _Saying, other: _Saying) -> float:
     alike = one.title.likeness(other.title)
     if alike < LIKE_TITLE or not other.body or max(len(one.body), len(other.body)) > MAX_SENTENCES:
         return 0.0
-    if alike < NEAR and _size(other.body) < MIN_BODY_TERMS:
+    if alike < NEAR and size_terms(other.body) < MIN_BODY_TERMS:
         return 0.0
-    return min(max((asked.likeness(said) for said in one.body), default=0.0) for asked in other.body)
+    return min(max((asked.likeness(each) for each in one.body), default=0.0) for asked in other.body)
 
 
 def _plain(text: str) -> str:
     return " ".join(fold(text).split()).rstrip(".")
 
 
-def _size(sentences: Sequence[Sentence]) -> int:
+def size_terms(sentences: Iterable[Sentence]) -> int:
+    """How many terms they have together."""
     return sum(len(each.terms) for each in sentences)
 
 
-def _sentences(text: str) -> Sequence[Sentence]:
+def said(text: str) -> Sequence[Sentence]:
+    """What each sentence of `text` is made of, those that say nothing left out."""
     made = (_sentence(part) for part in sentences(text))
     return [each for each in made if each.terms or each.telling]
 

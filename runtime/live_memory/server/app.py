@@ -71,6 +71,7 @@ async def serve(state: ServerState, listener: socket.socket) -> None:
             tasks.create_task(_run_mcp(state, mcp, served))
             serving = tasks.create_task(server.serve(sockets=[listener]))
             state.capture.start()
+            state.dreams.start()
             state.library.start()
             await _until_told_to_end(state)
             await _drain(state)
@@ -134,6 +135,7 @@ async def _drain(state: ServerState) -> None:
     try:
         async with asyncio.timeout(DRAIN_S + SAVE_S):
             await state.capture.close()
+            await state.dreams.close()
             await state.library.close()
             await state.desk.close(DRAIN_S)
     except TimeoutError:

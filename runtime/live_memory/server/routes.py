@@ -12,7 +12,7 @@ import os
 from contextlib import nullcontext
 
 from live_memory.errors import ConfigError, ModelError, QuestionError, StoreError
-from live_memory.server import auth, bodies, fields, note_calls, plain_mcp, session_routes
+from live_memory.server import auth, bodies, dream_routes, fields, note_calls, plain_mcp, session_routes
 from live_memory.server.http import Request, Response, error_response, json_response
 from live_memory.server.note_routes import NOTE_ROUTES
 from live_memory.server.route import Route, Routes
@@ -67,7 +67,7 @@ async def stats(state: ServerState, request: Request) -> Response:
     figures = state.desk.stats(cwd)
     if fields.flag({"notes": request.query.get("notes", "on")}, "notes"):
         figures = {**figures, "notes": await state.library.figures(cwd), "semantic": state.library.meaning_figures()}
-    return json_response({**figures, "capture": state.capture.figures()})
+    return json_response({**figures, "capture": state.capture.figures(), "dream": state.dreams.figures()})
 
 
 async def notify(state: ServerState, request: Request) -> Response:
@@ -141,6 +141,7 @@ ROUTES: Routes = {
     **NOTE_ROUTES,
     **TRANSFER_ROUTES,
     **session_routes.ROUTES,
+    **dream_routes.ROUTES,
 }
 
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from live_memory.agent.desk import QuestionDesk
 from live_memory.clock import Clock
 from live_memory.memory.capture.runner import Capture
+from live_memory.memory.dream.runner import Dreams
 from live_memory.memory.library import Library
 from live_memory.settings import Settings
 
@@ -42,6 +43,7 @@ class ServerState:
     desk: QuestionDesk
     library: Library
     capture: Capture
+    dreams: Dreams
     phase: Phase
     shutdown: asyncio.Event
     last_request_s: float

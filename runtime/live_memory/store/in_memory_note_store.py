@@ -129,6 +129,7 @@ class InMemoryNoteStore:
             del kept[source]
         if change.after is not None:
             kept[key_of(change.after)] = change.after
+            self._shared.rest_anew(change.after, change.before)
         self._last_number += 1
         made = replace(change, number=self._last_number)
         self._log.append(made)

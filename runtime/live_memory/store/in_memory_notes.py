@@ -52,6 +52,12 @@ class InMemoryNotes:
                     demoted.append(self._fact(self.kept[root, fact.id]))
         return tuple(demoted)
 
+    def rest_anew(self, note: Note, before: Note | None) -> None:
+        """Where it rests on another version of a file than before, that one has not changed yet."""
+        held = before.sources if before is not None else {}
+        same = {path for path, sha256 in note.sources.items() if held.get(path) == sha256}
+        self.changed[note.scope, note.id] = self.changed.get((note.scope, note.id), frozenset()) & same
+
     def forget(self, root: str) -> None:
         for key in [(root, fact.id) for fact in self.facts(root)]:
             del self.kept[key]

@@ -10,6 +10,9 @@ KEPT = 20  # runs of a repository
 BEGIN = f"INSERT INTO dreams ({COLUMNS}) VALUES (?, ?, ?, ?, ?, 0, '')"  # noqa: S608  # a constant
 TAKE_OVER = "UPDATE dreams SET owner = ?, seen_at_s = ? WHERE batch = ?"
 HELD = "WHERE batch = ? AND owner = ? AND ended_at_s = 0"
+BEAT = f"UPDATE dreams SET seen_at_s = ?, report = ? {HELD}"  # noqa: S608  # a constant
+FINISH = f"UPDATE dreams SET seen_at_s = ?, ended_at_s = ?, report = ? {HELD}"  # noqa: S608  # a constant
+DROP = f"DELETE FROM dreams {HELD}"  # noqa: S608  # a constant
 TRIM = """DELETE FROM dreams WHERE repo_id = (SELECT repo_id FROM dreams WHERE batch = ?1) AND ended_at_s > 0
     AND batch NOT IN (SELECT batch FROM dreams AS newest WHERE newest.repo_id = dreams.repo_id AND newest.ended_at_s > 0
         ORDER BY newest.ended_at_s DESC LIMIT ?2)"""
@@ -36,16 +39,15 @@ class SqliteDreamLog:
         return self._database.write(work)
 
     def beat(self, batch: str, owner: str, now_s: float, report: str) -> bool:
-        return self._change(f"UPDATE dreams SET seen_at_s = ?, report = ? {HELD}", (now_s, report, batch, owner))
+        return self._change(BEAT, (now_s, report, batch, owner))
 
     def finish(self, batch: str, owner: str, now_s: float, report: str) -> bool:
-        ended = f"UPDATE dreams SET seen_at_s = ?, ended_at_s = ?, report = ? {HELD}"
-        is_held = self._change(ended, (now_s, now_s, report, batch, owner))
+        is_held = self._change(FINISH, (now_s, now_s, report, batch, owner))
         self._database.write(lambda: self._database.execute(TRIM, (batch, KEPT)))
         return is_held
 
     def drop(self, batch: str, owner: str) -> None:
-        self._change(f"DELETE FROM dreams {HELD}", (batch, owner))  # noqa: S608  # a constant
+        self._change(DROP, (batch, owner))
 
     def last(self, repo_id: str) -> DreamRow | None:
         rest = "WHERE repo_id = ? AND ended_at_s > 0 ORDER BY ended_at_s DESC LIMIT 1"
