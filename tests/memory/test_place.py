@@ -168,10 +168,10 @@ async def test_git_is_asked_once_in_a_while(scene: Scene, tmp_path: Path) -> Non
 class Full(InMemoryNoteStore):
     """On a disk with no room left."""
 
-    def know_tree(self, *_: Any, **__: Any) -> None:
+    def know_tree(self, *args: Any, **more: Any) -> str:
         raise StoreError("The disk is full.")
 
-    def apply(self, *_: Any, **__: Any) -> tuple[Change, ...]:
+    def apply(self, *args: Any, **more: Any) -> tuple[Change, ...]:
         raise StoreError("The disk is full.")
 
 
