@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from launcher import identity, interpreter, paths, venv
-from launcher.commands import facts, runtime_package, servers
+from launcher.commands import facts, headline, runtime_package, servers
 from launcher.commands.check import Check
 from launcher.commands.check_model import model
 from launcher.errors import LaunchError
@@ -129,6 +129,23 @@ def server(place: paths.Place) -> Check:
     return Check("server", "ok", text, "")
 
 
+def meaning(place: paths.Place) -> Check:
+    try:
+        live = servers.running(place)
+        stats = {} if live is None else servers.call(live.address, "GET", "/stats")
+    except LaunchError:
+        stats = {}
+    figures = stats.get("semantic")
+    if not isinstance(figures, dict):
+        return Check("meaning", "ok", "unknown: no server answers", "")
+    if figures.get("state") == "off":
+        return Check("meaning", "ok", "search goes by words; `live-memory config set semantic=local` adds meaning", "")
+    if figures.get("state") == "offline":
+        advice = "mend the cause; it is tried again by itself, and search goes by words until then"
+        return Check("meaning", "warning", headline.meaning(figures), advice)
+    return Check("meaning", "ok", headline.meaning(figures), "")
+
+
 def git(place: paths.Place) -> Check:
     version = _version_of(shutil.which("git"))
     if not version:
@@ -181,6 +198,7 @@ CHECKS: dict[str, Callable[[paths.Place], Check]] = {
     "packages": packages,
     "server": server,
     "model": model,
+    "meaning": meaning,
     "git": git,
     "ripgrep": ripgrep,
     "disk": disk,

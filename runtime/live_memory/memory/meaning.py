@@ -27,7 +27,8 @@ from live_memory.text.secrets import redact
 logger = logging.getLogger(__name__)
 
 BATCH = 8  # a prompt's vector waits for no more
-PAUSE_S = 2.0  # between two looks for notes that lack a vector
+PAUSE_S = 3.0  # between two looks at the settings, and for notes that lack a vector
+REST_RATIO = 1.0  # of the time a batch takes: half of a core is for others
 RETRY_S = 30.0  # after an embedder failed
 EMBED_TIMEOUT_S = 60.0
 PREPARE_TIMEOUT_S = 960.0  # an installation has its own, shorter bound
@@ -217,11 +218,15 @@ class Meaning:
 
     async def _embed(self, embedder: Embedder, texts: Sequence[WantedText]) -> None:
         said = [redact(each.text)[:MAX_TEXT_CHARS] for each in texts]
+        began_s = self._clock.monotonic_s()
         vectors = await self._source.threads.run(EMBED_TIMEOUT_S, embedder.embed, said)
         if embedder is not self._embedder:
             return
         self._nearest.put(self._source.vectors.keep(embedder.name, list(zip(texts, vectors, strict=True))))
         self._nearest.sample(vectors)
+        chars, took_s = sum(map(len, said)), self._clock.monotonic_s() - began_s
+        logger.info("embedded model=%s notes=%d chars=%d took_s=%.2f", embedder.name, len(said), chars, took_s)
+        await asyncio.sleep(REST_RATIO * (self._clock.monotonic_s() - began_s))
 
     def _fail(self, error: EmbeddingError, retry_s: float) -> None:
         self._state, self._reason = "offline", redact(str(error))
