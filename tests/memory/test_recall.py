@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -193,7 +194,9 @@ def test_words_of_a_file_never_count(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("lamps mesh # ours\nwarehouse\nfar end ttl answer\nlow\n", encoding="utf-8")
     assert Scene(recall_stopwords_file=str(words)).ids(TTL_PROMPT) == []
-    assert Scene(recall_stopwords_file=str(tmp_path / "none.txt")).ids(TTL_PROMPT) == ["mesh-ttl"]
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "none.txt"), str(tmp_path), str(tmp_path / "pipe"), "/dev/zero", "a\0b"):
+        assert Scene(recall_stopwords_file=name).ids(TTL_PROMPT) == ["mesh-ttl"]
 
 
 def test_the_log_says_why_where_that_is_wished(caplog: pytest.LogCaptureFixture) -> None:
