@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live_memory import settings
+from live_memory import configuration, settings
 from live_memory.errors import ConfigError
 
 
@@ -16,7 +16,7 @@ def test_the_environment_wins_over_the_plugin_options_and_those_over_the_config_
     (tmp_path / "user-config.json").write_text(json.dumps({"port": 1001, "model": "from-plugin"}))
     (tmp_path / "config.json").write_text(json.dumps({"port": 1002, "model": "from-file", "oauth": "off"}))
 
-    loaded = settings.load(tmp_path, {"LIVE_MEMORY_PORT": "1000"})
+    loaded = configuration.load(tmp_path, {"LIVE_MEMORY_PORT": "1000"})
 
     assert (loaded.settings.port, loaded.settings.model, loaded.settings.oauth) == (1000, "from-plugin", "off")
     assert (loaded.sources["port"], loaded.sources["model"]) == ("environment", "userConfig")
@@ -27,7 +27,7 @@ def test_an_empty_value_counts_as_not_set(tmp_path: Path) -> None:
     (tmp_path / "user-config.json").write_text(json.dumps({"model": "", "base_url": ""}))
     (tmp_path / "config.json").write_text(json.dumps({"model": "from-file"}))
 
-    loaded = settings.load(tmp_path, {"LIVE_MEMORY_MODEL": ""})
+    loaded = configuration.load(tmp_path, {"LIVE_MEMORY_MODEL": ""})
 
     assert loaded.settings.model == "from-file"
     assert loaded.sources["model"] == "config.json"
@@ -68,17 +68,17 @@ def test_a_value_is_taken_as_its_type_or_refused_with_name_value_and_what_is_all
 
 
 def test_a_change_is_checked_before_it_is_written_and_the_file_is_private(tmp_path: Path) -> None:
-    settings.change_config_file(tmp_path, {"port": "8080", "api_key": "dummy"})
+    configuration.change_config_file(tmp_path, {"port": "8080", "api_key": "dummy"})
     before = (tmp_path / "config.json").read_bytes()
 
     with pytest.raises(ConfigError):
-        settings.change_config_file(tmp_path, {"model": "x", "port": "none"})
+        configuration.change_config_file(tmp_path, {"model": "x", "port": "none"})
     with pytest.raises(ConfigError):
-        settings.change_config_file(tmp_path, {"no_such_setting": "x"})
+        configuration.change_config_file(tmp_path, {"no_such_setting": "x"})
 
     assert (tmp_path / "config.json").read_bytes() == before
     assert stat.S_IMODE((tmp_path / "config.json").stat().st_mode) == 0o600
-    settings.change_config_file(tmp_path, {"port": None})
+    configuration.change_config_file(tmp_path, {"port": None})
     assert json.loads((tmp_path / "config.json").read_text()) == {"api_key": "dummy"}
 
 
@@ -88,25 +88,25 @@ def test_a_change_is_checked_before_it_is_written_and_the_file_is_private(tmp_pa
 def test_a_broken_config_file_is_refused_by_its_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(ConfigError, match=r"config\.json|port"):
-        settings.load(tmp_path, {})
+        configuration.load(tmp_path, {})
 
 
 def test_a_secret_is_never_shown(tmp_path: Path) -> None:
-    loaded = settings.load(tmp_path, {"LIVE_MEMORY_API_KEY": "dummy-key-1", "ANTHROPIC_API_KEY": "dummy-key-2"})
+    loaded = configuration.load(tmp_path, {"LIVE_MEMORY_API_KEY": "dummy-key-1", "ANTHROPIC_API_KEY": "dummy-key-2"})
     assert "dummy-key" not in repr(loaded)
 
 
 def test_a_compaction_floor_that_is_not_below_the_threshold_is_refused_and_not_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"compaction_floor cannot be 0\.9: it must be below compaction_threshold"):
-        settings.load(tmp_path, {"LIVE_MEMORY_COMPACTION_FLOOR": "0.9"})
+        configuration.load(tmp_path, {"LIVE_MEMORY_COMPACTION_FLOOR": "0.9"})
     with pytest.raises(ConfigError, match="compaction_floor"):
-        settings.change_config_file(tmp_path, {"compaction_threshold": "0.5"})
+        configuration.change_config_file(tmp_path, {"compaction_threshold": "0.5"})
     assert not (tmp_path / "config.json").exists()
-    settings.change_config_file(tmp_path, {"compaction_threshold": "0.5", "compaction_floor": "0.3"})
-    assert settings.load(tmp_path, {}).settings.compaction_floor == 0.3
+    configuration.change_config_file(tmp_path, {"compaction_threshold": "0.5", "compaction_floor": "0.3"})
+    assert configuration.load(tmp_path, {}).settings.compaction_floor == 0.3
 
 
 def test_a_user_without_a_home_has_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # KeyError, as for a user without an entry
-    assert settings.load(tmp_path, {}).settings.port == 7711
+    assert configuration.load(tmp_path, {}).settings.port == 7711

@@ -23,7 +23,7 @@ sys.path.insert(0, paths.RUNTIME)
 
 import _client
 from launcher.plain_http import PlainServer
-from live_memory import settings, wiring  # the path above leads to them
+from live_memory import configuration, wiring  # the path above leads to them
 from live_memory.__main__ import log_to_file
 from live_memory.clock import SystemClock
 from live_memory.errors import LiveMemoryError
@@ -53,7 +53,7 @@ class _Doorman:
     def __init__(self, place: paths.Place) -> None:
         self._place = place
         self._clock = SystemClock()
-        self._configuration = settings.load(Path(place.data_dir))
+        self._configuration = configuration.load(Path(place.data_dir))
         log_to_file(Path(place.data_dir), self._configuration.settings)
         self._leash = Leash()
         now_s = self._clock.monotonic_s()

@@ -19,8 +19,10 @@ if not __package__:
     # Run as a folder: its modules must not shadow the standard library's, the package must be found.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from live_memory import __version__, settings
+from live_memory import __version__
+from live_memory.configuration import Configuration, load
 from live_memory.errors import LiveMemoryError, StoreError
+from live_memory.settings import Settings
 from live_memory.text.secrets import redact
 
 LOOPBACK = "127.0.0.1"
@@ -41,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> int:
     os.umask(0o077)
     _allow_many_files()
     try:
-        configuration = settings.load(arguments.data_dir)
+        configuration = load(arguments.data_dir)
         log_to_file(arguments.data_dir, configuration.settings)
         _serve(arguments, configuration)
     except LiveMemoryError as error:
@@ -73,7 +75,7 @@ class CleanFormatter(logging.Formatter):
         return redact(super().format(record))
 
 
-def log_to_file(data_dir: Path, values: settings.Settings) -> None:
+def log_to_file(data_dir: Path, values: Settings) -> None:
     """Send our own log lines, and other packages' warnings, to the rotating file."""
     path = data_dir / LOG_FILE
     try:
@@ -105,7 +107,7 @@ def _allow_many_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _serve(arguments: argparse.Namespace, configuration: settings.Configuration) -> None:
+def _serve(arguments: argparse.Namespace, configuration: Configuration) -> None:
     import asyncio
 
     from live_memory.clock import SystemClock

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from live_memory import settings
 from live_memory.agent.background import Background
 from live_memory.agent.desk import QuestionDesk
 from live_memory.agent.equipment import Equipment
@@ -14,6 +13,7 @@ from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
 from live_memory.agent.note_search import NoteSight
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock
+from live_memory.configuration import Configuration, load
 from live_memory.embed.choice import embedder_of
 from live_memory.embed.extra import SemanticExtra
 from live_memory.explore import held_files, presence, repo_identity
@@ -39,7 +39,7 @@ from live_memory.memory.porter import Porter
 from live_memory.memory.provenance import Provenance
 from live_memory.memory.recall import Recall
 from live_memory.memory.search import Search
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Store
 from live_memory.store.note_store import NoteStore
 from live_memory.store.sqlite import SqliteStore
@@ -71,7 +71,7 @@ def assemble(
 
     desk = QuestionDesk(
         configuration,
-        lambda: settings.load(data_dir),
+        lambda: load(data_dir),
         Models(_chosen, connect, model_absence),
         store,
         Equipment(explorers(), threads, clock, tree_files(), find_notes),

@@ -18,13 +18,14 @@ from live_memory.agent.explorers import Explorers, FileSight, Threads, TreeFiles
 from live_memory.agent.note_search import FindNotes, no_notes
 from live_memory.agent.seat import Models
 from live_memory.clock import Clock, SystemClock
+from live_memory.configuration import Configuration
 from live_memory.errors import ToolRefusal
 from live_memory.explore.base import FileStamp, ToolOutput
 from live_memory.llm.base import CompletionRequest, Model
 from live_memory.llm.choice import Choice
 from live_memory.llm.retry import Backoff
 from live_memory.llm.scripted import ScriptedModel
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Store
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.text.redaction import Redaction

@@ -12,9 +12,10 @@ from support.secrets_corpus import SHAPES, Maker
 
 from live_memory.agent.cleaning import OFF_MARK
 from live_memory.agent.ingest import FileNotice
+from live_memory.configuration import Configuration
 from live_memory.errors import QuestionError
 from live_memory.llm.scripted import ScriptedReply
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.sqlite import SqliteStore
 
 SECRET = SHAPES["GitHub token"](Maker(1))

@@ -17,9 +17,10 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Threads
 from live_memory.agent.seat import Models
 from live_memory.clock import SystemClock
+from live_memory.configuration import Configuration
 from live_memory.llm.choice import Choice
 from live_memory.llm.scripted import ScriptedModel, ScriptedReply
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.sqlite import SqliteStore
 from live_memory.window.messages import Prompt, ToolCall, ToolResult
 

@@ -20,10 +20,11 @@ from live_memory.agent.explorers import Threads
 from live_memory.agent.ingest import FileNotice
 from live_memory.agent.seat import Models
 from live_memory.clock import ManualClock
+from live_memory.configuration import Configuration
 from live_memory.llm.base import CompletionRequest, Usage
 from live_memory.llm.choice import Choice
 from live_memory.llm.scripted import ScriptedModel
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.sqlite import SqliteStore
 from live_memory.text.tokens import estimate_tokens
 from live_memory.window.messages import Text

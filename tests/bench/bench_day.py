@@ -24,6 +24,7 @@ from live_memory.agent.explorers import Threads
 from live_memory.agent.ingest import FileNotice
 from live_memory.agent.seat import Models
 from live_memory.clock import ManualClock
+from live_memory.configuration import Configuration
 from live_memory.llm.base import CompletionRequest
 from live_memory.llm.catalog import model_card
 from live_memory.llm.choice import Choice
@@ -33,7 +34,7 @@ from live_memory.memory.capture.distiller import Bench
 from live_memory.memory.capture.keeping import Keeping
 from live_memory.memory.capture.reports import SessionReport
 from live_memory.memory.capture.runner import Capture
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Account
 from live_memory.store.sqlite import SqliteStore
 from live_memory.window.messages import Text

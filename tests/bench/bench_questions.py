@@ -20,9 +20,10 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.explorers import Threads
 from live_memory.agent.seat import Models
 from live_memory.clock import SystemClock
+from live_memory.configuration import Configuration
 from live_memory.llm.base import Completion, CompletionRequest, Model, Usage
 from live_memory.llm.choice import Choice
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Account, Answered, Store
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.sqlite import SqliteStore

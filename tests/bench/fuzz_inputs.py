@@ -39,11 +39,12 @@ from live_memory.agent.equipment import Equipment  # noqa: E402
 from live_memory.agent.explorers import Threads  # noqa: E402
 from live_memory.agent.seat import Models  # noqa: E402
 from live_memory.clock import SystemClock  # noqa: E402
+from live_memory.configuration import Configuration  # noqa: E402
 from live_memory.llm.base import Completion, CompletionRequest, Usage  # noqa: E402
 from live_memory.llm.choice import Choice  # noqa: E402
 from live_memory.server.http import Request  # noqa: E402
 from live_memory.server.routes import dispatch  # noqa: E402
-from live_memory.settings import Configuration, Settings  # noqa: E402
+from live_memory.settings import Settings  # noqa: E402
 from live_memory.store.sqlite import SqliteStore  # noqa: E402
 from live_memory.window.messages import Text, ToolCall  # noqa: E402
 

@@ -21,8 +21,9 @@ from live_memory import wiring
 from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk
 from live_memory.clock import SystemClock
+from live_memory.configuration import Configuration
 from live_memory.llm.choice import connect
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 
 Kind: TypeAlias = Literal["anthropic", "openai"]
 

@@ -11,7 +11,7 @@ from cli.stand_in import StandIn
 from hooks.calls import ROOT, call, environment
 from hooks.launchers import RecordingLauncher
 
-from live_memory.settings import PROVIDER_KEY_NAMES
+from live_memory.configuration import PROVIDER_KEY_NAMES
 from pre_tool_use import KEY_NAMES
 
 TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"

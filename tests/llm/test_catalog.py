@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from live_memory.configuration import PROVIDER_KEY_NAMES
 from live_memory.llm.catalog import UNKNOWN_CONTEXT_TOKENS, model_card, usable_context_tokens
 from live_memory.llm.providers import PROVIDERS
-from live_memory.settings import PROVIDER_KEY_NAMES
 
 
 @pytest.mark.parametrize(

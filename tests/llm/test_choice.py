@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from support.prompts import DUMMY_KEY
 
+from live_memory.configuration import Configuration
 from live_memory.errors import ConfigError
 from live_memory.llm.base import BadKey
 from live_memory.llm.choice import Choice, choose, connect
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 
 NOW_S = 1_800_000_000.0
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "runtime" / "live_memory"
-BASE = {"errors", "clock", "settings", "setting_rows", "__init__"}
+BASE = {"errors", "clock", "settings", "setting_rows", "configuration", "__init__"}
 
 # Layer → the layers of the package it may import (itself always).
 ALLOWED: dict[str, set[str]] = {
@@ -114,7 +114,7 @@ def test_a_hook_imports_only_what_starts_quickly() -> None:
             assert set(names) <= quick, f"{path.name} imports {names}"
 
 
-def test_only_the_settings_read_the_environment() -> None:
+def test_only_the_configuration_reads_the_environment() -> None:
     readers = {
         path.relative_to(PACKAGE).as_posix()
         for path in modules(PACKAGE)
@@ -122,4 +122,4 @@ def test_only_the_settings_read_the_environment() -> None:
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv")
     }
     # git's child process gets the environment less what could make it act; no value of it is a setting.
-    assert readers <= {"settings.py", "explore/git.py"}
+    assert readers <= {"configuration.py", "explore/git.py"}

@@ -12,6 +12,7 @@ from live_memory.agent.answers import Answer, Question
 from live_memory.agent.desk import QuestionDesk, ignore_progress
 from live_memory.agent.explorers import Threads
 from live_memory.clock import Clock, ManualClock
+from live_memory.configuration import Configuration
 from live_memory.errors import QuestionError
 from live_memory.llm.base import Usage
 from live_memory.memory.capture.reports import SessionReport
@@ -20,7 +21,7 @@ from live_memory.memory.dream.runner import Dreams, Mode
 from live_memory.memory.library import Library
 from live_memory.server.http import Request
 from live_memory.server.state import Phase, ServerState
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.in_memory import InMemoryStore
 
 TOKEN = "t" * 43

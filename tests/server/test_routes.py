@@ -13,11 +13,12 @@ from server.desks import TOKEN, HandDesk, request_of, state_of
 
 from live_memory.agent.answers import Question
 from live_memory.clock import ManualClock
+from live_memory.configuration import Configuration
 from live_memory.errors import ConfigError, ModelError, QuestionError, StoreError
 from live_memory.server.http import Response
 from live_memory.server.routes import ROUTES, body_limit_bytes, dispatch
 from live_memory.server.state import Phase
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 
 QUESTION = {"question": "where is main?", "cwd": "/repo"}
 

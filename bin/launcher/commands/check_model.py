@@ -41,12 +41,12 @@ def model(place: paths.Place) -> Check:
 
 def _by_this_environment(place: paths.Place) -> Answering:
     runtime_package.reachable()
-    from live_memory import settings
+    from live_memory import configuration
     from live_memory.errors import ConfigError
     from live_memory.llm.choice import choose
 
     try:
-        choice = choose(settings.load(Path(place.data_dir)), now_s=time.time())
+        choice = choose(configuration.load(Path(place.data_dir)), now_s=time.time())
     except ConfigError as error:
         return Answering("", "", str(error))
     return Answering(choice.model or PASSAGES, choice.why)

@@ -71,11 +71,11 @@ def data_folder(place: paths.Place) -> Check:
 
 def settings(place: paths.Place) -> Check:
     runtime_package.reachable()
-    from live_memory import settings as table
+    from live_memory import configuration
     from live_memory.errors import ConfigError
 
     try:
-        sources = table.load(Path(place.data_dir)).sources
+        sources = configuration.load(Path(place.data_dir)).sources
     except ConfigError as error:
         return Check("settings", "problem", str(error), "run `live-memory config set` or `unset` with that name")
     changed = [f"{name} ({source})" for name, source in sources.items() if source != "default"]
@@ -84,11 +84,12 @@ def settings(place: paths.Place) -> Check:
 
 def redaction(place: paths.Place) -> Check:
     runtime_package.reachable()
-    from live_memory import settings as table
+    from live_memory import configuration
     from live_memory.errors import ConfigError
+    from live_memory.settings import roots_without_redaction
 
     try:
-        off = table.roots_without_redaction(table.load(Path(place.data_dir)).settings)
+        off = roots_without_redaction(configuration.load(Path(place.data_dir)).settings)
     except ConfigError:
         return Check("redaction", "ok", "unknown: see settings", "")
     if off:

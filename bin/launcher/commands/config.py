@@ -17,7 +17,7 @@ from launcher.errors import LaunchError, UsageError
 from launcher.terminal import coloured, printable
 
 if TYPE_CHECKING:
-    from live_memory.settings import Configuration
+    from live_memory.configuration import Configuration
 
 USAGE = "config [show | set NAME=VALUE… | unset NAME… | reload] [--json]"
 SECRET_IS_SET = "set"  # noqa: S105  # shown in the place of one
@@ -66,12 +66,12 @@ def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
     """Write the changes and let a running server take them over. LaunchError when either refuses: a value that
     is not allowed is not written, one that the server cannot use by itself, like a provider without its key, is."""
     runtime_package.reachable()
-    from live_memory import settings
+    from live_memory import configuration
     from live_memory.errors import ConfigError
 
     paths.make_data_dir(place.data_dir)
     try:
-        settings.change_config_file(Path(place.data_dir), changes)
+        configuration.change_config_file(Path(place.data_dir), changes)
     except ConfigError as error:
         raise LaunchError(_clean(str(error))) from None
     try:
@@ -84,11 +84,11 @@ def _change(place: paths.Place, changes: Mapping[str, str | None]) -> None:
 
 def _load(place: paths.Place) -> Configuration:
     runtime_package.reachable()
-    from live_memory import settings
+    from live_memory import configuration
     from live_memory.errors import ConfigError
 
     try:
-        return settings.load(Path(place.data_dir))
+        return configuration.load(Path(place.data_dir))
     except ConfigError as error:
         raise LaunchError(_clean(str(error))) from None
 

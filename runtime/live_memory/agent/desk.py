@@ -26,8 +26,9 @@ from live_memory.agent.upkeep import Upkeep
 from live_memory.agent.watching import watched_paths
 from live_memory.agent.workspace import Workspace
 from live_memory.agent.workspaces import Workspaces
+from live_memory.configuration import Configuration
 from live_memory.errors import QuestionError, StoreError
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Store, utc_day
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from live_memory.agent.equipment import Equipment
 from live_memory.agent.ingest import FileNotice, Ingest, News, Scope
 from live_memory.agent.places import Places
 from live_memory.agent.workspaces import Workspaces
+from live_memory.configuration import Configuration
 from live_memory.errors import QuestionError
-from live_memory.settings import Configuration
 from live_memory.window.files import Observation
 
 logger = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from live_memory.agent.ingest import FileNotice, News
 from live_memory.agent.roots import canonical_root, holds_checkout
+from live_memory.configuration import Configuration
 from live_memory.errors import QuestionError
 from live_memory.explore.worktrees import common_folder
-from live_memory.settings import Configuration
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from live_memory.configuration import Configuration
 from live_memory.errors import ConfigError
 from live_memory.llm.base import Model, Usage
 from live_memory.llm.catalog import ModelCard, model_card, usable_context_tokens
@@ -12,7 +13,7 @@ from live_memory.llm.choice import Choice
 from live_memory.llm.pricing import PriceOverrides, cost_usd, without_cache
 from live_memory.llm.retry import DEFAULT_BACKOFF, Backoff
 from live_memory.llm.trace import traced
-from live_memory.settings import Configuration, Settings
+from live_memory.settings import Settings
 from live_memory.store.base import Account
 from live_memory.text.calibration import Calibration, Size
 from live_memory.window.budget import Budget

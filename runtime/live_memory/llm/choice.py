@@ -11,13 +11,13 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from live_memory.clock import Clock, SystemClock
+from live_memory.configuration import Configuration
 from live_memory.errors import ConfigError
 from live_memory.llm.base import BadKey, Model
 from live_memory.llm.catalog import has_model
 from live_memory.llm.providers import ANTHROPIC, OPENAI, PROVIDERS, Provider, is_loopback, provider_at, shown_address
 from live_memory.llm.scripted import ScriptedModel
 from live_memory.llm.subscription import TOKEN_PREFIX, Subscription, read_subscription
-from live_memory.settings import Configuration
 
 Auth: TypeAlias = Literal["key", "bearer", "subscription", "none"]
 
