@@ -189,15 +189,18 @@ def stop_words(settings: Settings) -> frozenset[str]:
 def _stop_words_of_file(path: str) -> frozenset[str]:
     """One word a line, `#` begins a comment. A file that cannot be read is said once, and holds no word."""
     try:
-        place = Path(path).expanduser()
-        if not place.is_file():  # a device has no end, and a pipe that nobody writes to no beginning
-            raise OSError("it is no file")
-        with place.open("rb") as file:
-            text = file.read(MAX_STOP_WORDS_BYTES).decode("utf-8", "replace")
+        text = _beginning(Path(path).expanduser())
     except (OSError, RuntimeError, ValueError) as error:
         logger.warning("stop words not read path=%s error=%s", path, error)
         return frozenset()
     return stemmed(word for line in text.splitlines() for word in line.partition("#")[0].split())
+
+
+def _beginning(path: Path) -> str:
+    if not path.is_file():  # a device has no end, and a pipe that nobody writes to no beginning
+        raise OSError("it is no file")
+    with path.open("rb") as file:
+        return file.read(MAX_STOP_WORDS_BYTES).decode("utf-8", "replace")
 
 
 def _prompt_gate(settings: Settings) -> PromptGate:
