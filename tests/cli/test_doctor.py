@@ -19,6 +19,7 @@ PARTS = [
     "packages",
     "server",
     "model",
+    "meaning",
     "git",
     "ripgrep",
     "disk",
@@ -120,6 +121,23 @@ def test_a_running_server_with_another_model_than_this_terminal_would_choose_is_
     assert checks["model"]["status"] == "warning"
     assert checks["model"]["text"].startswith("a-model, because a key was in its environment; ")
     assert "live-memory restart" in checks["model"]["advice"]
+
+
+@pytest.mark.parametrize(
+    ("figures", "status", "words"),
+    [
+        ({"state": "off"}, "ok", "`live-memory config set semantic=local` adds meaning"),
+        ({"state": "on", "model": "m", "embedded": 3, "notes": 4}, "ok", "is on · 3 of 4 notes have vectors of m"),
+        ({"state": "offline", "model": "m", "reason": "no index"}, "warning", "is offline: no index · 0 of 0"),
+    ],
+)
+def test_search_by_meaning_is_a_line_and_a_warning_where_it_fails(
+    server: StandIn, figures: dict[str, object], status: str, words: str
+) -> None:
+    server.routes["GET /stats"] = always({"semantic": figures})
+    _, checks = diagnosis(environment(server.data_dir, server.port))
+    assert checks["meaning"]["status"] == status
+    assert words in checks["meaning"]["text"]
 
 
 @pytest.mark.parametrize("why", ["the settings do not allow it: …", "no provider's key is set"])
