@@ -27,7 +27,7 @@ from support.secrets_corpus import (
     values,
 )
 
-from live_memory.text.secrets import cleaned, cleaned_lines, redact, redact_lines
+from live_memory.text.secrets import cleaned, cleaned_lines, redact
 
 SEEDS = range(5)
 SURROUNDINGS = (
@@ -143,7 +143,7 @@ def test_nothing_of_a_whole_page_of_secrets_is_left_in_a_diff_neither(sign: str)
 def test_nothing_of_it_is_left_on_any_line_shown_by_itself() -> None:
     plants = planted(0)
     lines = "\n\n".join(plant.text for plant in plants).split("\n")
-    text = "\n".join(redact_lines(lines, number, number + 1)[0] for number in range(len(lines)))
+    text = "\n".join(cleaned_lines(lines, number, number + 1).text for number in range(len(lines)))
     assert [plant.kind for plant in plants if any(secret in text for secret in plant.secrets)] == []
 
 
@@ -238,7 +238,7 @@ def test_a_private_key_on_one_line_whose_beginning_is_elsewhere_is_taken_out() -
 
 def test_a_page_that_starts_inside_a_private_key_shows_none_of_it() -> None:
     lines = ["first", *key_block("RSA "), "last"]
-    shown = redact_lines(lines, 5, len(lines))
+    shown = cleaned_lines(lines, 5, len(lines)).text.split("\n")
     assert len(shown) == len(lines) - 5
     assert not any(line in "\n".join(shown) for line in lines[5:-1])
     assert shown[-1] == "last"

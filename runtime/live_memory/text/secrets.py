@@ -80,14 +80,8 @@ def cleaned(text: str) -> Cleaned:
     return Cleaned(rest.text, keys + rest.count)
 
 
-def redact_lines(lines: Sequence[str], start: int, end: int) -> list[str]:
-    """`lines[start:end]` redacted, with key blocks and names recognised that stand before `start`."""
-    text = cleaned_lines(lines, start, end).text
-    return text.split("\n") if lines[start:end] else []
-
-
 def cleaned_lines(lines: Sequence[str], start: int, end: int) -> Cleaned:
-    """As `redact_lines`, as one text with the number of secrets; keys outside of `start` to `end` count as well."""
+    """`lines[start:end]` as one text, key blocks and names recognised that stand before `start`; keys outside of it count as well."""
     first = max(0, start - CONTEXT_LINES)
     shown, keys = list(lines[first:end]), 0
     if any(may_hold_a_key(line) for line in lines[:end]):

@@ -36,7 +36,6 @@ class Page:
 
     named: Mapping[str, Value]
     body: str
-    has_front_matter: bool
 
 
 def written(named: Mapping[str, Value], body: str) -> str:
@@ -51,13 +50,13 @@ def read(text: str) -> Page:
     if text.startswith(MARK + "\r\n"):
         text = text.replace("\r\n", "\n")
     if not text.startswith(MARK + "\n"):
-        return Page({}, text, has_front_matter=False)
+        return Page({}, text)
     lines = text.split("\n")
     ends = [at for at, line in enumerate(lines[1:], 1) if line.rstrip() in (MARK, "...")][:1]
     if not ends:
-        return Page({}, text, has_front_matter=False)
+        return Page({}, text)
     body = "\n".join(lines[ends[0] + 1 :])
-    return Page(_read(lines[1 : ends[0]]), body.removesuffix("\n"), has_front_matter=True)
+    return Page(_read(lines[1 : ends[0]]), body.removesuffix("\n"))
 
 
 def text_of(value: Value | None) -> str:
