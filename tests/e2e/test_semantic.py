@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lifecycle.command import Machine, command_lines, machine, until
+
+import _client
 
 INSTALL_LIMIT_S = 180.0
 ENGLISH = ("Baskets outlive a session", "The shopping cart of an unknown customer is stored for thirty days.")
@@ -92,6 +98,57 @@ def test_a_server_killed_while_it_installs_leaves_nothing_half_made_and_the_next
     ready.ensure()
     until(lambda: semantic(ready)["state"] == "on", "it is installed", INSTALL_LIMIT_S)
     assert [name for name in extras(ready) if ".staging-" in name] == []
+
+
+@pytest.fixture
+def ollama() -> Iterator[tuple[str, list[float]]]:
+    """The address of a stand-in that knows two meanings, and how long it takes to answer."""
+    delay_s = [0.0]
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+            time.sleep(delay_s[0])
+            vectors = [[float("cart" in text or "carrello" in text), float("oil" in text), 0.05] for text in texts]
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(json.dumps({"embeddings": vectors}).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", delay_s
+    server.shutdown()
+    server.server_close()
+
+
+def recalled(made: Machine, prompt: str) -> tuple[list[str], float]:
+    """The ids that a prompt is given, and the seconds that it waited."""
+    address = _client.Address(made.port, _client.read_token(str(made.data_dir)))
+    body = {"cwd": str(made.folder / "repository"), "prompt": prompt}
+    began_s = time.monotonic()
+    status, answer = _client.call(address, "POST", "/recall", body, timeout_s=10)
+    assert status == 200, answer
+    return [note["id"] for note in answer["notes"]], time.monotonic() - began_s  # type: ignore[attr-defined]
+
+
+def test_ollama_serves_and_holds_no_prompt_up_when_it_hangs(ready: Machine, ollama: tuple[str, list[float]]) -> None:
+    address, delay_s = ollama
+    ready.extra |= {"LIVE_MEMORY_SEMANTIC": "ollama", "LIVE_MEMORY_SEMANTIC_BASE_URL": address}
+    ready.ensure()
+    save(ready, *ENGLISH)
+    save(ready, "The lighthouse burns whale oil", "Nothing else is bright enough.")
+    until(lambda: semantic(ready).get("embedded") == 2, "both notes have a vector")
+    assert found(ready, ITALIAN)[0] == ("Baskets outlive a session", "semantic")
+    assert recalled(ready, ITALIAN)[0] == ["baskets-outlive-a-session"]
+    delay_s[0] = 3.0
+    ids, waited_s = recalled(ready, "dopo quanto scade il carrello di un ospite?")
+    assert ids == []
+    assert waited_s < delay_s[0] / 2
+    assert extras(ready) == []
 
 
 def installers(made: Machine) -> list[int]:
