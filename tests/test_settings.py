@@ -10,6 +10,7 @@ import pytest
 
 from live_memory import configuration, settings
 from live_memory.errors import ConfigError
+from live_memory.text.languages import STOP_WORDS
 
 
 def test_the_environment_wins_over_the_plugin_options_and_those_over_the_config_file(tmp_path: Path) -> None:
@@ -53,6 +54,8 @@ def test_an_empty_value_counts_as_not_set(tmp_path: Path) -> None:
         ("force_explore_when_cold", "maybe", None),
         ("provider", "anthropic", "anthropic"),
         ("provider", "antropic", None),
+        ("recall_langs", "it, EN", "it, EN"),
+        ("recall_langs", "en,english", None),
     ],
 )
 def test_a_value_is_taken_as_its_type_or_refused_with_name_value_and_what_is_allowed(
@@ -65,6 +68,10 @@ def test_a_value_is_taken_as_its_type_or_refused_with_name_value_and_what_is_all
     with pytest.raises(ConfigError) as refusal:
         row.parse(raw)
     assert str(refusal.value) == f"The setting {name} cannot be {raw!r}: it takes {row.allowed}."
+
+
+def test_the_languages_of_recall_are_those_whose_words_are_built_in() -> None:
+    assert {*settings.SETTINGS["recall_langs"].several} == {*STOP_WORDS}
 
 
 def test_a_change_is_checked_before_it_is_written_and_the_file_is_private(tmp_path: Path) -> None:

@@ -30,15 +30,18 @@ def setting(  # noqa: PLR0913  # a row has as many columns as it has
     help_text: str,
     *,
     choices: tuple[str, ...] = (),
+    several: tuple[str, ...] = (),
     minimum: float | None = None,
     maximum: float | None = None,
     secret: bool = False,
     topic: str = "",
 ) -> Any:  # the field's own annotation says the type
-    """A dataclass field that is also a row of the table. A row without a `topic` has that of the row before."""
+    """A dataclass field that is also a row of the table. A value is one of `choices`, or names any of `several`, parted by
+    commas. A row without a `topic` has that of the row before."""
     row = {
         "help": help_text,
         "choices": choices,
+        "several": several,
         "minimum": minimum,
         "maximum": maximum,
         "secret": secret,
@@ -64,6 +67,7 @@ class Row:
     kind: type
     help: str
     choices: tuple[str, ...]
+    several: tuple[str, ...]
     minimum: float | None
     maximum: float | None
     secret: bool
@@ -78,6 +82,8 @@ class Row:
         """What a value may be, in words."""
         if self.choices:
             return "one of " + ", ".join(choice or "(empty)" for choice in self.choices)
+        if self.several:
+            return "any of " + ", ".join(self.several) + ", parted by commas"
         if self.kind is bool:
             return "true or false"
         if self.kind is str:
@@ -93,6 +99,7 @@ class Row:
         try:
             inside = value is None or (
                 (not self.choices or value in self.choices)
+                and (not self.several or _words(value) <= {*self.several})
                 and (self.minimum is None or float(value) >= self.minimum)
                 and (self.maximum is None or float(value) <= self.maximum)
             )
@@ -130,6 +137,10 @@ class Row:
             else f"{str(raw)[:SHOWN_CHARS]!a}…"
         )
         return ConfigError(f"The setting {self.name} cannot be {shown}: it takes {self.allowed}.")
+
+
+def _words(value: Value) -> set[str]:
+    return {word.strip().lower() for word in str(value).split(",") if word.strip()}
 
 
 def rows_of(table: type) -> tuple[Row, ...]:

@@ -213,6 +213,7 @@ class Settings:
         "en",
         "The languages whose words without meaning never count, beside the prompt's own, as codes parted by commas: en, it, "
         "es, fr, de, pt.",
+        several=("en", "it", "es", "fr", "de", "pt"),
     )
     recall_stopwords_file: str = setting("", "A file of more words that never count, one a line; `#` begins a comment.")
     recall_debug: bool = setting(False, "Write into the log which notes a prompt was given, and why others were not.")
