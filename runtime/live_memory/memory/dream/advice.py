@@ -100,9 +100,7 @@ def parse_reviews(text: str) -> tuple[Review, ...]:
 def parse_mergers(text: str) -> tuple[Merger, ...]:
     """The mergers in a reply, as above."""
     return tuple(
-        Merger(
-            pair, _line(each.get("title"))[:MAX_TITLE_CHARS], _text(each.get("body"))[:MAX_TEXT_CHARS].strip()
-        )
+        Merger(pair, _line(each.get("title"))[:MAX_TITLE_CHARS], _text(each.get("body"))[:MAX_TEXT_CHARS].strip())
         for each in _objects(text, "merges")
         if isinstance(pair := each.get("pair"), int)
     )
