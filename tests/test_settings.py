@@ -89,6 +89,19 @@ def test_a_change_is_checked_before_it_is_written_and_the_file_is_private(tmp_pa
     assert json.loads((tmp_path / "config.json").read_text()) == {"api_key": "dummy"}
 
 
+def test_what_another_version_wrote_can_be_unset_and_nothing_else_is_changed_before(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"of_tomorrow": 1, "and_more": 2, "port": 8080}')
+    with pytest.raises(ConfigError, match="`live-memory config unset and_more` takes it out"):
+        configuration.load(tmp_path, {})
+    changes: tuple[dict[str, str | None], ...] = ({"of_tomorrow": "2"}, {"of_yesterday": None}, {"model": "m"})
+    for refused in changes:
+        with pytest.raises(ConfigError):
+            configuration.change_config_file(tmp_path, refused)
+    configuration.change_config_file(tmp_path, {"and_more": None})
+    configuration.change_config_file(tmp_path, {"of_tomorrow": None})
+    assert json.loads((tmp_path / "config.json").read_text()) == {"port": 8080}
+
+
 @pytest.mark.parametrize(
     "content", ["{", "[]", '{"prot": 1}', '{"port": "x"}', "[" * 100_000, '{"port": 1' + "0" * 400 + "}"]
 )

@@ -105,6 +105,21 @@ def _is_set(raw: object) -> bool:
 
 def read_config_file(path: Path) -> dict[str, object]:
     """The JSON object in `path`; empty when there is no file. ConfigError when it is not one, or names no known setting."""
+    content = _json_object(path)
+    _refuse_unknown(path, content)
+    return content
+
+
+def _refuse_unknown(path: Path, content: Mapping[str, object]) -> None:
+    unknown = sorted(set(content) - set(SETTINGS))
+    if unknown:
+        raise ConfigError(
+            f"{path} names the unknown setting {unknown[0]}; `live-memory config unset {unknown[0]}` takes it out, "
+            "docs/settings.md has the names."
+        )
+
+
+def _json_object(path: Path) -> dict[str, object]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,27 +128,29 @@ def read_config_file(path: Path) -> dict[str, object]:
         raise ConfigError(f"{path} cannot be read as JSON ({error}); mend or remove it.") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold a JSON object of settings; mend or remove it.")
-    unknown = sorted(set(content) - set(SETTINGS))
-    if unknown:
-        raise ConfigError(f"{path} names the unknown setting {unknown[0]}; see docs/settings.md for the names.")
     return content
 
 
 def change_config_file(data_dir: Path, changes: Mapping[str, str | None]) -> None:
-    """Set (text) or unset (None) settings in config.json, readable by the owner only. ConfigError changes nothing."""
-    unknown = sorted(set(changes) - set(SETTINGS))
+    """Set (text) or unset (None) settings in config.json, readable by the owner only; what another version wrote there may be
+    unset as well. ConfigError changes nothing."""
+    path = data_dir / CONFIG_FILE
+    content = _json_object(path)
+    strange = {name for name, raw in changes.items() if raw is None and name in content}
+    unknown = sorted(set(changes) - set(SETTINGS) - strange)
     if unknown:
         raise ConfigError(f"There is no setting {unknown[0]}; `live-memory config show` lists them.")
-    content = read_config_file(data_dir / CONFIG_FILE)
     for name, raw in changes.items():
         if raw is None:
             content.pop(name, None)
         else:
             content[name] = SETTINGS[name].parse(raw)
+    if any(raw is not None for raw in changes.values()):
+        _refuse_unknown(path, content)
     _check_watermarks({name: content.get(name, row.default) for name, row in SETTINGS.items()})
     _check_roots(str(content.get("redaction_off_roots", "")))
     _check_address("semantic_base_url", str(content.get("semantic_base_url", "")))
-    write_private(data_dir / CONFIG_FILE, json.dumps(content, indent=2, sort_keys=True) + "\n")
+    write_private(path, json.dumps(content, indent=2, sort_keys=True) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:

@@ -74,6 +74,17 @@ def test_what_is_set_is_kept_for_the_owner_only_and_can_be_unset(env: dict[str, 
     assert json.loads(kept.read_text()) == {"max_tool_rounds": 7}
 
 
+def test_what_another_version_left_behind_is_named_and_can_be_unset(env: dict[str, str], data_dir: Path) -> None:
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / "config.json").write_text('{"of_tomorrow": 1, "model": "m"}')
+    refused = run(env, "config", "show")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "`live-memory config unset of_tomorrow` takes it out" in refused.stderr
+    done = run(env, "config", "unset", "of_tomorrow")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((data_dir / "config.json").read_text()) == {"model": "m"}
+
+
 def test_a_secret_is_never_shown(env: dict[str, str], data_dir: Path) -> None:
     outputs = [
         run(env, "config", "set", f"api_key={KEY}"),

@@ -77,7 +77,9 @@ def settings(place: paths.Place) -> Check:
     try:
         sources = configuration.load(Path(place.data_dir)).sources
     except ConfigError as error:
-        return Check("settings", "problem", str(error), "run `live-memory config set` or `unset` with that name")
+        return Check(
+            "settings", "problem", str(error), "mend that; `live-memory config unset NAME` goes back to a default"
+        )
     changed = [f"{name} ({source})" for name, source in sources.items() if source != "default"]
     return Check("settings", "ok", ", ".join(changed) or "all at their defaults", "")
 

@@ -37,7 +37,9 @@ def run(arguments: list[str]) -> int:
     elif action != "show" or words:
         raise UsageError(f"usage: live-memory {USAGE}")
     configuration = _load(place)
-    names = list(configuration.sources) if action == "show" else [word.partition("=")[0] for word in words]
+    # What another version wrote into the file may have been unset: this one has nothing to show of it.
+    named = [word.partition("=")[0] for word in words]
+    names = [name for name in configuration.sources if name in named or action == "show"]
     if options.form(parsed) == "json":
         sys.stdout.write(json.dumps(_table(configuration, names)) + "\n")
     else:
