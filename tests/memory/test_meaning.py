@@ -87,6 +87,15 @@ def test_a_note_is_found_by_what_it_means_where_no_word_is_shared(scene: Scene) 
     assert asyncio.run(after_step(scene, scene.recalled(ITALIAN))) == ["cart"]
 
 
+def test_who_asks_for_much_nearness_is_given_no_note_that_is_less_near(scene: Scene) -> None:
+    async def found(nearness: float) -> list[str]:
+        query = SearchQuery("carrello sirena", nearness=nearness)
+        return [hit.note.id for hit in await scene.search.find(PLACE, query) if hit.stage == "semantic"]
+
+    assert sorted(asyncio.run(after_step(scene, found(0.5)))) == ["cart", "horn"]
+    assert asyncio.run(after_step(scene, found(0.9))) == []
+
+
 def test_a_prompt_that_means_something_else_is_given_nothing(scene: Scene) -> None:
     assert asyncio.run(after_step(scene, scene.recalled("rename this variable to something clearer"))) == []
 

@@ -28,6 +28,7 @@ TOKENS_PER_LINE = 10  # of a table of contents, at least
 FACTS: tuple[Kind, ...] = ("fact",)
 SESSIONS: tuple[Kind, ...] = ("session",)
 REPLACED: tuple[Status, ...] = ("superseded",)
+QUESTION_NEARNESS = 0.3  # of notes in other words than the question's: nine of ten unrelated ones are further off
 UNRELATED_STAGE = "recent"  # where nothing fits, search gives the newest notes
 QUESTION_KINDS: tuple[Kind, ...] = ("decision", "root-cause", "preference", "project", "reference", "concept")
 
@@ -143,7 +144,7 @@ class Library:
 
     async def bearing_on(self, root: Path, question: str, limit: int) -> tuple[NoteSight, ...]:
         """The notes other than facts that a question about the code may need, each with the state of its files."""
-        query = SearchQuery(question, k=limit, kinds=QUESTION_KINDS)
+        query = SearchQuery(question, k=limit, kinds=QUESTION_KINDS, nearness=QUESTION_NEARNESS)
         found = await self._found(await self.places.of(str(root)), query)
         return tuple(NoteSight(each.note, each.state) for each in found if each.stage != UNRELATED_STAGE)
 

@@ -40,7 +40,8 @@ Reach = Literal["all", "repo", "global"]
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for: `text`, in which quoted phrases must stand as they are, and filters; what is empty does not narrow."""
+    """What is looked for: `text`, in which quoted phrases must stand as they are, and filters; what is empty does not narrow.
+    A note that shares no word with the text must be as near to it in meaning as `nearness`."""
 
     text: str
     k: int = 10
@@ -50,6 +51,7 @@ class SearchQuery:
     scope: Reach = "all"
     symbol: str = ""
     path: str = ""
+    nearness: float = MIN_NEARNESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Search:
         kept = [each for each in ranked if _is_evidence(each, query) and _says(each.note, phrases)]
         hits = [_weighted(Hit(each.note, each.score, "bm25" if each.exact else "cognates")) for each in kept]
         if wanted.text and not phrases:
-            hits = list(await self._fused(scopes, sieve, wanted.text, hits))
+            hits = list(await self._fused(scopes, sieve, wanted, hits))
         return tuple(_best_first(hits))
 
     def _by_beginnings(self, scopes: Sequence[str], sieve: Sieve, wanted: SearchQuery) -> tuple[Hit, ...]:
@@ -128,15 +130,17 @@ class Search:
         limit = min(wanted.k, MAX_RECENT) if wanted.text else wanted.k
         return tuple(Hit(note, 0.0, "recent") for note in self._store.most_used(scopes, sieve, limit))
 
-    async def _fused(self, scopes: Sequence[str], sieve: Sieve, text: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+    async def _fused(
+        self, scopes: Sequence[str], sieve: Sieve, wanted: SearchQuery, hits: Sequence[Hit]
+    ) -> Sequence[Hit]:
         """The hits and what is near in meaning, both in standard deviations: ranks fused otherwise were measured to hurt."""
         if self._semantic is None:
             return hits
-        near = await self._semantic.near(text, scopes, [_key(hit.note) for hit in hits], SEMANTIC_WITHIN_S)
+        near = await self._semantic.near(wanted.text, scopes, [_key(hit.note) for hit in hits], SEMANTIC_WITHIN_S)
         if not near:
             return hits
         known = {_key(hit.note) for hit in hits}
-        others = [key for key, nearness in near.items() if key not in known and nearness >= MIN_NEARNESS]
+        others = [key for key, nearness in near.items() if key not in known and nearness >= wanted.nearness]
         hits = [*hits, *(Hit(note, 0.0, "semantic") for note in self._store.get(others) if _passes(note, sieve))]
         if not hits:
             return hits
