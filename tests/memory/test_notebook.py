@@ -14,7 +14,7 @@ from memory.notes_scene import REPO, NotesScene
 from live_memory.errors import QuestionError
 from live_memory.memory.place import Place
 from live_memory.notes.lifecycle import DAY_S
-from live_memory.notes.note import GLOBAL
+from live_memory.notes.note import GLOBAL, Note
 
 TOKENS = "The session manager issues tokens in the login route and keeps them for an hour in the cache of the gateway."
 
@@ -250,6 +250,21 @@ async def test_a_use_renews_a_note(scene: NotesScene) -> None:
     assert (used.use_count, used.used_at_s) == (1, scene.clock.wall_s())
     assert used.expires_at_s == scene.clock.wall_s() + 90 * DAY_S
     assert used.verified_at_s == note.verified_at_s
+
+
+@pytest.mark.parametrize("note_id", ["t", ""], ids=["updated", "merged"])
+async def test_a_clock_that_is_set_back_makes_no_note_older(scene: NotesScene, note_id: str) -> None:
+    first = (await scene.save("T", "The pool holds 9 lanes.")).note
+    scene.clock.advance(-400 * DAY_S)
+    again = await scene.save("T", "The pool holds 9 lanes.", id=note_id)
+    assert again.outcome == ("updated" if note_id else "merged")
+    for then, now in zip(stamps(first), stamps(again.note), strict=True):
+        assert now >= then
+
+
+def stamps(note: Note) -> tuple[float, ...]:
+    assert note.expires_at_s is not None
+    return (note.created_at_s, note.updated_at_s, note.verified_at_s, note.expires_at_s)
 
 
 async def test_working_state_is_kept_by_key(scene: NotesScene) -> None:

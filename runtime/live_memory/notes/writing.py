@@ -70,7 +70,9 @@ def created(draft: Draft, scope: str, note_id: str, findings: Findings) -> Note:
 
 
 def updated(old: Note, draft: Draft, findings: Findings) -> Note:
-    """`old` with what the draft says anew. It is verified by that only where its words are."""
+    """`old` with what the draft says anew. It is verified by that only where its words are, and never older than it was: clocks
+    are set back."""
+    findings = replace(findings, now_s=max(findings.now_s, old.updated_at_s))
     new = created(
         replace(draft, title=draft.title or old.title, body=draft.body or old.body), old.scope, old.id, findings
     )
@@ -106,21 +108,22 @@ def merged(old: Note, new: Note) -> Note:
     description = old.description if len(old.description) >= len(new.description) else new.description
     status = new.status or old.status
     priority = min(old.priority, new.priority)  # P0 outlives P2
+    now_s = max(old.updated_at_s, new.updated_at_s)
     again = replace(
         old,
         priority=priority,
         body=body,
         description=description,
         status=status,
-        verified_at_s=new.verified_at_s,
-        expires_at_s=expiry(priority, new.updated_at_s),
+        verified_at_s=max(old.verified_at_s, new.verified_at_s),
+        expires_at_s=expiry(priority, now_s),
         sources={**old.sources, **new.sources},
         symbols=_joined(old.symbols, new.symbols, most=MAX_SYMBOLS),
         refs=_edges(old.id, old.refs, new.refs),
         supersedes=_edges(old.id, old.supersedes, new.supersedes),
     )
     is_changed = (body, description, status) != (old.body, old.description, old.status)
-    return replace(again, updated_at_s=new.updated_at_s if is_changed else old.updated_at_s)
+    return replace(again, updated_at_s=now_s if is_changed else old.updated_at_s)
 
 
 def _edges(own_id: str, *several: Iterable[str]) -> tuple[str, ...]:
