@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from lifecycle.command import COMMAND, Machine, command_lines, machine, until, unused_port
+from lifecycle.environments import assert_built, lantern_data_dir
 from lifecycle.index import download, index_over
 
 import _client
-from launcher import venv
+from launcher import installers, venv
 
 INSTALL_LIMIT_S = 120.0
 PIP_ONLY = os.defpath
@@ -201,6 +202,13 @@ def test_a_degraded_server_that_nobody_uses_exits(fresh: Machine, tmp_path: Path
     started = fresh.ensure(LIVE_MEMORY_WHEELHOUSE=wheelhouse, LIVE_MEMORY_IDLE_EXIT_S="1")
     assert started["status"] in ("degraded", "draining")
     until(lambda: not Path(f"/proc/{started['pid']}").exists(), "the idle server has ended")
+
+
+def test_pythons_own_pip_makes_a_whole_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data_dir = lantern_data_dir(tmp_path, monkeypatch)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(installers, "_has_fit_pip", lambda: False)
+    assert_built(data_dir)
 
 
 def test_an_environment_whose_interpreter_has_vanished_is_built_anew(fresh: Machine, wheels: Path) -> None:
