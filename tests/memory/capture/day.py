@@ -142,3 +142,10 @@ def talk(script: Script, *words: str) -> Script:
     for each in words:
         script.user(each).claude(FILLER)
     return script
+
+
+WORDS = "We keep sessions in Redis because they must be revocable."
+OTHER = "Deploys go out on Tuesdays from main only."
+DECISION = note("decision", "Sessions live in Redis", WORDS)
+SECOND = note("decision", "Deploys are on Tuesdays", OTHER)
+Made = Callable[..., Day]

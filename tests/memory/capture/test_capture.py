@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from memory.capture.day import FILLER, Day, note, reply, sent, talk
+from memory.capture.day import DECISION, FILLER, OTHER, SECOND, WORDS, Made, note, reply, sent, talk
 from memory.capture.scripts import Script
 
-from live_memory.errors import QuestionError
-from live_memory.llm.base import BadKey, CompletionRequest, PromptTooLong, Unavailable
-from live_memory.llm.scripted import ScriptedModel, ScriptedReply
+from live_memory.llm.scripted import ScriptedModel
 from live_memory.notes.note import Note
 from live_memory.settings import Settings
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.sqlite import SqliteStore
-
-WORDS = "We keep sessions in Redis because they must be revocable."
-OTHER = "Deploys go out on Tuesdays from main only."
-DECISION = note("decision", "Sessions live in Redis", WORDS)
-SECOND = note("decision", "Deploys are on Tuesdays", OTHER)
-
-Made = Callable[..., Day]
-
-
-@pytest.fixture
-def day(tmp_path: Path) -> Iterator[Made]:
-    made: list[Day] = []
-
-    def make(*script: Any, **more: Any) -> Day:
-        made.append(Day(tmp_path, script, **more))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
 
 
 async def test_a_session_that_is_over_leaves_its_decision_and_a_note_of_its_own(day: Made) -> None:
@@ -108,105 +83,6 @@ async def test_two_servers_in_turn_share_the_work(day: Made, tmp_path: Path) -> 
     assert list(one.kept()) == ["Sessions live in Redis"]
 
 
-async def test_a_session_that_was_never_closed_counts_as_over_when_it_has_been_quiet(day: Made) -> None:
-    today = day(reply(DECISION))
-    session = talk(today.session("aaaa1111"), "Where?")
-    await today.tell(session, "stop")
-    talk(session, WORDS)  # and the CLI is killed: nobody tells of it
-    os.utime(session.path, (today.now_s, today.now_s))
-    today.notes.clock.advance(800)
-    assert await today.look() == 0
-    today.notes.clock.advance(200)
-    today.spend.note_client()
-    assert await today.look() == 1
-    assert list(today.kept()) == ["Sessions live in Redis"]
-
-
-async def test_an_open_session_whose_file_still_grows_is_left_alone(day: Made) -> None:
-    today = day(reply(DECISION))
-    session = talk(today.session("aaaa1111"), "Where?", WORDS)
-    await today.tell(session, "stop")
-    today.notes.clock.advance(1000)
-    os.utime(session.path, (today.now_s + 990, today.now_s + 990))
-    today.spend.note_client()
-    await today.look()
-    assert today.requests() == []
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["captured"]) == ("open", 0)
-
-
-async def test_a_session_taken_up_again_while_it_is_distilled_is_left_after_the_part_at_hand(day: Made) -> None:
-    today = day()
-    session = talk(today.session("aaaa1111"), "Where?", WORDS, *["x " * 6000] * 8)
-
-    async def resume() -> None:
-        await today.tell(session, "session-start")
-
-    tasks = []
-
-    def answer(_request: CompletionRequest) -> str:
-        tasks.append(asyncio.get_running_loop().create_task(resume()))
-        return reply(DECISION)
-
-    again = day(answer, reply(SECOND), reply(SECOND), reply(SECOND), store=today.store)
-    await today.tell(session)
-    await again.look()
-    assert len(again.requests()) == 1
-    assert list(again.kept()) == ["Sessions live in Redis"]
-    (row,) = await again.capture.sessions("")
-    assert row["why"] == "the session goes on"
-
-
-@pytest.mark.parametrize("words", [("Thanks.",), ("Hi", "Bye")])
-async def test_a_trivial_session_costs_no_model_call(day: Made, words: tuple[str, ...]) -> None:
-    today = day(reply(DECISION))
-    session = today.session("aaaa1111")
-    for word in words:
-        session.user(word).claude("Ok.")
-    await today.tell(session)
-    assert await today.look() == 1
-    assert (today.requests(), today.notes.notes()) == ([], ())
-    (row,) = await today.capture.sessions(str(today.folder))
-    assert (row["state"], row["why"]) == ("done", "too little to keep")
-
-
-async def test_switched_off_nothing_is_noted_and_nothing_read(day: Made) -> None:
-    today = day(reply(DECISION))
-    today.set(capture=False)
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    assert await today.look() == 0
-    assert await today.capture.sessions("") == ()
-
-
-async def test_without_a_model_only_what_the_user_asked_for_is_kept_and_the_queue_waits(day: Made) -> None:
-    today = day()
-    session = talk(today.session("aaaa1111"), "Mend the port.", "Remember that we use pnpm here.")
-    session.tool("Edit", "ok", file_path=str(today.folder / "server.py"))
-    await today.tell(session)
-    await today.look()
-    kept = today.kept()
-    assert [(each.kind, each.body) for each in kept.values()] == [("preference", "we use pnpm here.")]
-    (own,) = today.sessions()
-    assert (own.title, own.body) == (
-        "Mend the port.",
-        "Done:\n- edited server.py\n- last asked: Remember that we use pnpm here.",
-    )
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["why"], row["captured"]) == ("queued", "waits: there is no model", 1)
-    count = len(today.store.note_store.log([kept["we use pnpm here."].scope], 99))
-    today.notes.clock.advance(301)
-    await today.look()
-    assert len(today.store.note_store.log([kept["we use pnpm here."].scope], 99)) == count  # nothing is written again
-    later = day(
-        reply(note("preference", "pnpm it is", "we use pnpm here"), topic="Port"),
-        store=today.store,
-        now_s=today.now_s + 700,
-    )
-    assert await later.look() == 1
-    assert list(later.kept()) == ["we use pnpm here."]  # the user's own words stand
-    assert [each.title for each in later.sessions()] == ["Port"]
-
-
 async def test_what_claude_has_saved_in_the_session_already_is_not_kept_once_more(day: Made) -> None:
     today = day(reply())
     session = talk(today.session("aaaa1111"), "Where?")
@@ -216,125 +92,6 @@ async def test_what_claude_has_saved_in_the_session_already_is_not_kept_once_mor
     await today.tell(session)
     await today.look()
     assert set(today.kept()) == {"Package manager", "staging is down on Fridays."}
-
-
-async def test_without_a_client_or_money_nothing_is_asked(day: Made) -> None:
-    today = day(reply(DECISION))
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    today.notes.clock.advance(2000)
-    assert await today.look() == 0
-    today.spend.note_client()
-    today.set(background_budget_ratio=0.0)
-    await today.look()
-    assert today.requests() == []
-    (row,) = await today.capture.sessions("")
-    assert row["why"] == "waits: the background's share of the day's budget is spent"
-
-
-async def test_a_provider_that_is_down_is_tried_again_later_and_nothing_is_lost(day: Made) -> None:
-    today = day(*[Unavailable("down")] * 4, reply(DECISION))
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    await today.look()
-    assert await today.look() == 0
-    today.notes.clock.advance(31)
-    await today.look()
-    today.notes.clock.advance(31)
-    assert await today.look() == 0  # the second wait is longer
-    today.notes.clock.advance(30)
-    await today.look()
-    (row,) = await today.capture.sessions("")
-    assert str(row["why"]).startswith("waits after 3 tries")
-    today.notes.clock.advance(1700)
-    assert await today.look() == 0
-    for _ in range(2):
-        today.notes.clock.advance(3601)
-        today.spend.note_client()
-        await today.look()
-    assert list(today.kept()) == ["Sessions live in Redis"]
-    assert len(today.requests()) == 5
-
-
-async def test_a_server_that_ends_between_two_notes_is_followed_by_one_that_saves_the_same_words(day: Made) -> None:
-    store = InMemoryStore()
-    killed = day(reply(DECISION, SECOND), store=store)
-    save = killed.notes.notebook.save
-
-    async def dying(place: Any, draft: Any, actor: str = "claude") -> Any:
-        if draft.title == "Deploys are on Tuesdays":
-            raise KeyboardInterrupt
-        return await save(place, draft, actor)
-
-    killed.notes.notebook.save = dying  # type: ignore[method-assign]
-    killed.capture._bench.queue.release = lambda *_arguments: True  # type: ignore[method-assign]  # the dead release nothing
-    await killed.tell(talk(killed.session("aaaa1111"), WORDS, OTHER))
-    with pytest.raises(KeyboardInterrupt):
-        await killed.look()
-    del killed.capture._bench.queue.release
-    after = day(reply(note("decision", "Redis holds the sessions", WORDS)), store=store, now_s=killed.now_s + 100)
-    assert await after.look() == 0  # the claim is not stale yet
-    after.notes.clock.advance(300)
-    assert await after.look() == 1
-    assert set(after.kept()) == {"Sessions live in Redis", "Deploys are on Tuesdays"}
-    assert after.requests() == []  # the model was not asked again
-
-
-async def test_closing_gives_the_claim_back_and_the_next_server_goes_on_at_once(day: Made) -> None:
-    store = InMemoryStore()
-    hangs = ScriptedReply((reply(DECISION),), hold=asyncio.Event())
-    today = day(hangs, store=store)
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    today.capture.start()
-    while not today.requests():
-        await asyncio.sleep(0)
-    await today.capture.close()
-    after = day(reply(DECISION), store=store)
-    assert await after.look() == 1
-    assert list(after.kept()) == ["Sessions live in Redis"]
-
-
-async def test_a_reply_out_of_shape_is_asked_for_once_more_and_then_tried_again_later(day: Made) -> None:
-    today = day("Here you go!", reply(DECISION))
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    await today.look()
-    assert "That was not one JSON object" in sent(today.requests()[1])
-    assert list(today.kept()) == ["Sessions live in Redis"]
-
-
-async def test_a_part_that_the_model_never_makes_anything_of_is_given_up_at_last_and_the_rest_is_kept(
-    day: Made,
-) -> None:
-    refusal = ScriptedReply(("no",), stop_reason="refusal")
-    today = day(*[refusal] * 3, reply(DECISION))
-    await today.tell(talk(today.session("aaaa1111"), *["y " * 10_000] * 8, WORDS))
-    for _ in range(3):
-        await today.look()
-        today.notes.clock.advance(100)
-    assert list(today.kept()) == ["Sessions live in Redis"]
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["why"]) == ("done", "partly")
-
-
-async def test_a_bad_key_is_no_reason_to_give_anything_up(day: Made) -> None:
-    today = day(*[BadKey("no")] * 9)
-    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
-    for _ in range(9):
-        today.notes.clock.advance(3601)
-        today.spend.note_client()
-        await today.look()
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["distilled_bytes"]) == ("queued", 0)
-
-
-@pytest.mark.parametrize("failure", [PromptTooLong("too long"), ScriptedReply(("{",), stop_reason="max_tokens")])
-async def test_a_part_that_is_too_much_is_made_smaller(day: Made, failure: Any) -> None:
-    today = day(failure, reply(DECISION), reply(SECOND), reply(), reply())
-    await today.tell(talk(today.session("aaaa1111"), WORDS, *["z " * 10_000] * 5, OTHER))
-    await today.look()
-    sizes = [len(sent(request)) for request in today.requests()]
-    assert sizes[1] < sizes[0] * 0.7
-    assert "Sessions live in Redis" in today.kept()
-    (row,) = await today.capture.sessions("")
-    assert row["state"] == "done"
 
 
 async def test_secrets_and_planted_rules_do_not_come_through_and_every_kept_quote_was_said(day: Made) -> None:
@@ -422,60 +179,12 @@ async def test_subagents_are_distilled_where_it_is_wished_and_leave_no_session_n
     assert [each.title for each in today.sessions()] == ["main"]
 
 
-async def test_a_transcript_that_is_gone_is_done_with(day: Made) -> None:
-    today = day(reply(DECISION))
-    session = talk(today.session("aaaa1111"), "Where?", WORDS)
-    await today.tell(session)
-    session.path.unlink()
-    await today.look()
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["why"]) == ("done", "its transcript is gone")
-
-
-async def test_a_session_that_has_said_nothing_yet_stays_open(day: Made) -> None:
-    today = day(reply(DECISION))
-    session = today.session("aaaa1111")
-    await today.tell(session, "session-start")
-    today.notes.clock.advance(901)
-    await today.look()
-    (row,) = await today.capture.sessions("")
-    assert (row["state"], row["why"]) == ("open", "the session goes on")
-    talk(session, "Where?", WORDS)
-    os.utime(session.path, (today.now_s, today.now_s))
-    today.notes.clock.advance(901)
-    today.spend.note_client()
-    await today.look()
-    assert list(today.kept()) == ["Sessions live in Redis"]
-
-
-async def test_a_report_is_kept_although_the_hook_did_not_wait(day: Made) -> None:
-    today = day(reply(DECISION))
-    session = talk(today.session("aaaa1111"), "Where?", WORDS)
-    telling = asyncio.create_task(today.tell(session))
-    await asyncio.sleep(0)
-    telling.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await telling
-    await today.capture.close()
-    assert await today.look() == 1
-    assert list(today.kept()) == ["Sessions live in Redis"]
-
-
 async def test_files_that_a_note_is_about_are_its_sources_and_none_outside(day: Made) -> None:
     today = day(reply({**DECISION, "files": ["server.py", "/etc/passwd", "../x.py", "gone.py"]}))
     (today.folder / "server.py").write_text("PORT = 1\n")
     await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS))
     await today.look()
     assert list(today.kept()["Sessions live in Redis"].sources) == ["server.py"]
-
-
-@pytest.mark.parametrize("path", ["relative.jsonl", "/etc/passwd"])
-async def test_a_path_that_is_no_transcripts_is_refused(day: Made, path: str) -> None:
-    today = day()
-    session = today.session("aaaa1111")
-    session.path = Path(path)
-    with pytest.raises(QuestionError, match="transcript_path"):
-        await today.tell(session, "stop")
 
 
 async def test_it_works_over_the_database_file_as_well(day: Made, tmp_path: Path) -> None:
