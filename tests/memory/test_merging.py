@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -105,6 +106,29 @@ async def test_an_undo_without_a_name_takes_back_the_whole_of_it(scene: NotesSce
     scene.notebook.undo(scene.place)
     assert {note.id for note in scene.store.notes([OLD])} == {"same", "yarn"}
     scene.notebook.undo(scene.place, batch="")
+
+
+async def test_what_others_write_meanwhile_is_not_lost_and_ends_no_merge(scene: NotesScene) -> None:
+    keep(scene, PORT, old(SAME), old(YARN), old(WHY), old(WHY, id="gone", body="A lock is a file that nobody removes."))
+    task = asyncio.create_task(merge(scene))
+    await asyncio.sleep(0)
+    # It has looked at some of them. The twin goes, an id is taken, one is changed and one forgotten.
+    yarn, why, gone = (scene.store.get([(OLD, name)])[0] for name in ("yarn", "why", "gone"))
+    taking = replace(PORT, id="yarn", title="Wool", body="Wool is knitted by hand, in the evening, with two needles.")
+    scene.store.apply(
+        [
+            Change("forget", PORT, None, NOW_S, "user"),
+            Change("create", None, taking, NOW_S, "user"),
+            Change("update", why, replace(why, body="It was decided otherwise."), NOW_S, "user"),
+            Change("forget", gone, None, NOW_S, "user"),
+        ]
+    )
+    union = await task
+    assert (union.moved, union.joined, union.renamed) == (3, {}, {"yarn": "yarn-2"})
+    assert {note.id for note in scene.notes()} == {"same", "yarn", "yarn-2", "why"}
+    assert scene.note("why").body == "It was decided otherwise."
+    assert scene.note("yarn-2").body == yarn.body
+    assert scene.store.notes([OLD]) == ()
 
 
 async def test_a_dry_run_says_what_would_become_of_them_and_changes_nothing(scene: NotesScene) -> None:

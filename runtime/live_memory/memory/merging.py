@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from live_memory.clock import Clock
 from live_memory.errors import QuestionError
 from live_memory.memory.pace import Pace
 from live_memory.memory.planning import new_batch
-from live_memory.memory.transfer import BUT_FACTS, MAX_SLICE_NOTES, SLICE_MS, Mode
+from live_memory.memory.transfer import BUT_FACTS, MAX_SLICE_NOTES, SLICE_MS, TRIES, Mode
 from live_memory.memory.twins import UNMERGED, twin_of
 from live_memory.notes.arrival import says_the_same
 from live_memory.notes.duplicates import NEAR, similarity
 from live_memory.notes.note import GLOBAL, Note
 from live_memory.notes.writing import merged
-from live_memory.store.note_changes import key_of
+from live_memory.store.note_changes import NoteConflict, key_of
 from live_memory.store.note_store import Change, NoteStore
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,30 @@ class Union:
     renamed: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Routes:
+    """Where each note goes: `twins` are the notes of the target that say the same, `taken` the ids that are given away."""
+
+    target: str
+    taken: set[str]
+    union: Union
+    twins: dict[str, Note] = field(default_factory=dict)
+    moving: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the notes are called by now, those whose name is another."""
+        return ChainMap(self.union.joined, self.union.renamed)
+
+    def forget(self, note_id: str) -> None:
+        if self.twins.pop(note_id, None) is not None:
+            del self.union.joined[note_id]
+        elif note_id in self.moving:
+            self.moving.discard(note_id)
+            self.union.moved -= 1
+            self.union.renamed.pop(note_id, None)
+
+
 class Merging:
     """Owned by one event loop."""
 
@@ -49,10 +74,10 @@ class Merging:
         """Bring the notes of the repo id `source` to `target`. QuestionError where that makes no sense."""
         notes = self._notes_of(source, target)
         union = Union(new_batch("merge"))
-        twins = await self._plan(notes, target, union)
+        routes = _Routes(target, {note.id for note in notes}, union)
+        await self._paced(notes, lambda note: self._route(note, routes))
         if mode == "apply":
-            names = {**union.joined, **union.renamed}
-            await self._paced([(note, twins.get(note.id)) for note in notes], target, names, union.batch)
+            await self._paced(notes, lambda note: self._bring_persistently(note, routes))
             logger.info("merged notes=%d from=%s to=%s batch=%s", len(notes), source, target, union.batch)
         return union
 
@@ -70,28 +95,20 @@ class Merging:
             )
         return notes
 
-    async def _plan(self, notes: tuple[Note, ...], target: str, union: Union) -> dict[str, Note]:
-        """Id → the note of the target that says the same; what else becomes of them goes to `union`."""
-        twins: dict[str, Note] = {}
-        taken = {note.id for note in notes}
-        pace = Pace(self._clock, slice_ms=SLICE_MS, most=MAX_SLICE_NOTES)
-        rest = list(notes)
-        while rest:
-            some, rest = rest[: pace.notes], rest[pace.notes :]
-            with pace:
-                for note in some:
-                    twin = self._twin(replace(note, scope=target))
-                    if twin is not None:
-                        twins[note.id] = twin
-                        union.joined[note.id] = twin.id
-                        continue
-                    union.moved += 1
-                    name = self._free(note.id, target, taken)
-                    if name != note.id:
-                        taken.add(name)
-                        union.renamed[note.id] = name
-            await asyncio.sleep(0)
-        return twins
+    def _route(self, note: Note, routes: _Routes) -> None:
+        """Find out what becomes of `note`, in place of what was found out before."""
+        routes.forget(note.id)
+        twin = self._twin(replace(note, scope=routes.target))
+        if twin is not None:
+            routes.twins[note.id] = twin
+            routes.union.joined[note.id] = twin.id
+            return
+        routes.moving.add(note.id)
+        routes.union.moved += 1
+        name = self._free(note.id, routes.target, routes.taken)
+        if name != note.id:
+            routes.taken.add(name)
+            routes.union.renamed[note.id] = name
 
     def _twin(self, note: Note) -> Note | None:
         namesake = next(iter(self._store.get([key_of(note)])), None)
@@ -107,27 +124,45 @@ class Merging:
             candidate = f"{name}-{number}"
         return candidate
 
-    async def _paced(
-        self, notes: list[tuple[Note, Note | None]], target: str, names: Mapping[str, str], batch: str
-    ) -> None:
+    async def _paced(self, notes: Sequence[Note], work: Callable[[Note], None]) -> None:
         pace = Pace(self._clock, slice_ms=SLICE_MS, most=MAX_SLICE_NOTES)
-        while notes:
-            some, notes = notes[: pace.notes], notes[pace.notes :]
+        rest = list(notes)
+        while rest:
+            some, rest = rest[: pace.notes], rest[pace.notes :]
             with pace:
-                for note, twin in some:
-                    self._bring(note, twin, target, names, batch)
+                for note in some:
+                    work(note)
             await asyncio.sleep(0)
 
-    def _bring(self, note: Note, twin: Note | None, target: str, names: Mapping[str, str], batch: str) -> None:
-        """One note, in one transaction; what its neighbours are called by now it calls them as well."""
+    def _bring_persistently(self, note: Note, routes: _Routes) -> None:
+        """Others go on writing meanwhile: where one of them was quicker, look again at what becomes of `note`, if it is still
+        there."""
+        for _ in range(TRIES - 1):
+            try:
+                return self._bring(note, routes)
+            except NoteConflict:
+                routes.forget(note.id)
+                kept = self._store.get([key_of(note)])
+                if not kept:
+                    return None
+                (note,) = kept
+                self._route(note, routes)
+        return self._bring(note, routes)
+
+    def _bring(self, note: Note, routes: _Routes) -> None:
+        """One note, in one transaction; what its neighbours are called by now it calls them as well. NoteConflict."""
+        target, batch, names = routes.target, routes.union.batch, routes.names
         now_s, reason = self._clock.wall_s(), f"merged from {note.scope}"
         name = names.get(note.id, note.id)
         refs, supersedes = (_renamed(ids, names, name) for ids in (note.refs, note.supersedes))
         arriving = replace(note, scope=target, id=name, refs=refs, supersedes=supersedes)
+        twin = routes.twins.get(note.id)
         if twin is None:
             self._store.apply([Change("move", note, arriving, now_s, "user", reason, batch)])
             return
-        (there,) = self._store.get([key_of(twin)])  # it may have taken in another one by now
+        there = next(iter(self._store.get([key_of(twin)])), None)  # it may have taken in another one by now
+        if there is None:
+            raise NoteConflict(key_of(twin))
         one = merged(there, arriving)
         one = replace(one, created_at_s=min(there.created_at_s, note.created_at_s))
         self._store.apply(
