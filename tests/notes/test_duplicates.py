@@ -48,6 +48,24 @@ def test_the_same_said_again_is_near(one: Note, other: Note) -> None:
         (note("令牌", "会话令牌在登录模块里签发。"), note("令牌", "会话令牌不在登录模块里签发。")),
         (note("Regola", "Usare sempre le migrazioni."), note("Regola", "Non usare mai le migrazioni.")),
         (note("A", ""), note("B", "")),
+        (
+            note("Ports", "Staging of the shop runs on port 8080, production on port 9090."),
+            note("Ports", "Staging of the shop runs on port 9090, production on port 8080."),
+        ),
+        (
+            note("Deploy order", "A deploy calls migrate first and restart later on every host."),
+            note("Deploy order", "A deploy calls restart first and migrate later on every host."),
+        ),
+        (
+            note("Indentation", "Use tabs, not spaces, in all makefiles of the project."),
+            note("Indentation", "Use spaces, not tabs, in all makefiles of the project."),
+        ),
+        (
+            note("Copies", "The cache copies rows from eu-west to us-east every single hour."),
+            note("Copies", "The cache copies rows from us-east to eu-west every single hour."),
+        ),
+        (note("Row 0 1", "The body of row 0 has number 1."), note("Row 1 0", "The body of row 1 has number 0.")),
+        (note("令牌", "主库复制到备库。"), note("令牌", "备库复制到主库。")),
     ],
 )
 def test_what_says_something_else_is_not_near(one: Note, other: Note) -> None:

@@ -1,7 +1,8 @@
 """Whether two notes say the same. Pure; no text makes it raise.
 
 Merging keeps the longer text alone, so the measure is a strict one: every sentence of the shorter note has to have its
-like in the other, and what turns a sentence round (numbers, names, code, negations, opposites) has to be the same in both.
+like in the other, and what turns a sentence round (numbers, names, code, negations, opposites, and in what order it is said)
+has to be the same in both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import cached_property
 from live_memory.notes.note import Note
 from live_memory.notes.sentences import sentences
 from live_memory.text.languages import STOP_WORDS
-from live_memory.text.terms import TOKEN, fold, is_identifier, terms, without_marks
+from live_memory.text.terms import CJK_RUN, TOKEN, fold, is_identifier, terms, without_marks
 
 NEAR = 0.9  # a word in ten may differ
 LIKE_TITLE = 0.5  # titles are labels: what counts is the body, where it is more than a word or two
@@ -38,17 +39,26 @@ _NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What a sentence is made of: its terms without those that say nothing, and what of it has to be the same."""
+    """What a sentence is made of: its terms without those that say nothing, what of it has to be the same, and both in the
+    order in which they are said."""
 
     terms: frozenset[str]
     telling: frozenset[str]
+    order: tuple[str, ...]
 
     def likeness(self, other: Sentence) -> float:
-        """The share of terms that both have (Dice); 0 where something telling differs."""
+        """The share of terms that both have (Dice); 0 where something telling differs, or they have it in another order: who
+        swaps two ports uses the same words."""
         if self.telling != other.telling:
             return 0.0
+        common = self.terms & other.terms
         total = len(self.terms) + len(other.terms)
-        return 2 * len(self.terms & other.terms) / total if total else float(bool(self.telling))
+        alike = 2 * len(common) / total if total else float(bool(self.telling))
+        if alike < LIKE_TITLE or self.order == other.order:
+            return alike
+        shared = common | self.telling
+        own, others = ([key for key in each.order if key in shared] for each in (self, other))
+        return alike if own == others else 0.0
 
 
 def similarity(one: Note, other: Note) -> float:
@@ -119,7 +129,9 @@ def _sentence(text: str) -> Sentence:
         telling.add("not")
     telling.update(_CJK_TURNS.findall(text))
     meant = frozenset(term for term in terms(text) if term not in STOP_WORDS["en"])
-    return Sentence(meant, frozenset(telling))
+    said_in_order = (key for word in words for key in ((fold(word),) if fold(word) in telling else terms(word)))
+    order = (*said_in_order, *(term for term in terms(text) if CJK_RUN.match(term)))
+    return Sentence(meant, frozenset(telling), tuple(key for key in order if key in meant or key in telling))
 
 
 def _is_telling(word: str, *, is_first: bool) -> bool:
