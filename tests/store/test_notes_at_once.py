@@ -32,3 +32,12 @@ def test_eight_writers_at_once_lose_nothing_and_none_is_turned_away(tmp_path: Pa
         assert numbers == sorted(set(numbers), reverse=True)
         assert len(numbers) == WRITERS * NOTES_EACH
         assert store.note_store.vocabulary([SCOPE], ["number3"]).frequencies["number3"] == WRITERS
+
+
+def test_sixteen_that_open_one_new_file_at_once_all_get_it(tmp_path: Path) -> None:
+    for number in range(5):
+        path = tmp_path / f"{number}.db"
+        with ThreadPoolExecutor(16) as pool:
+            stores = list(pool.map(lambda _, path=path: SqliteStore(path), range(16)))
+        for store in stores:
+            store.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,7 +29,10 @@ BUSY_SLICE_S = 0.005
 # Once the wait was in vain, those that follow give up soon: a second for each of them, one after the other, would make the
 # server look hung, and be replaced, for as long as somebody holds the lock.
 IMPATIENT_S = 0.01
-OPENING_TIMEOUT_S = 5.0  # nobody waits for a server that has not begun; another one may be making the tables
+# Another process may be making the tables. Some of what opening takes is refused at once, without a wait, while it does.
+OPENING_TRIES = 50
+OPENING_SLICE_S = 0.1
+OPENING_PAUSE_S = 0.01
 SIDE_FILES = ("", "-wal", "-shm")
 OWNER_ONLY = 0o600
 
@@ -151,13 +155,25 @@ class Database:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to the database at `path`, its tables made; the file is readable by its owner only."""
+    """A connection to the database at `path`, its tables made, tried again for about OPENING_TRIES * OPENING_SLICE_S while
+    another has the lock; the file is readable by its owner only."""
+    for _ in range(OPENING_TRIES - 1):
+        try:
+            return _opened_at_once(path)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+        time.sleep(OPENING_PAUSE_S)
+    return _opened_at_once(path)
+
+
+def _opened_at_once(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))  # before SQLite does; -wal and -shm get the same mode
     if os.name == "posix":
         os.chmod(path, OWNER_ONLY)
     # Autocommit, so that a transaction is exactly what `_transaction` says. The desk's loop may run in another thread
     # than the one that opened the store.
-    connection = sqlite3.connect(path, timeout=OPENING_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=OPENING_SLICE_S, isolation_level=None, check_same_thread=False)
     try:
         version_of(connection)
         connection.execute("PRAGMA journal_mode = WAL")
