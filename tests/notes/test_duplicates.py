@@ -64,6 +64,21 @@ def test_the_same_said_again_is_near(one: Note, other: Note) -> None:
             note("Copies", "The cache copies rows from eu-west to us-east every single hour."),
             note("Copies", "The cache copies rows from us-east to eu-west every single hour."),
         ),
+        (note("Tokens", LONG), note("Tokens", LONG.replace("login", "logout"))),
+        (note("Tokens", LONG), note("Tokens", LONG.replace("an hour", "two hours"))),
+        (note("Tokens", LONG), note("Tokens", LONG.replace("issues", "revokes"))),
+        (
+            note("Timeout", "The long poll of clients has a timeout of -1."),
+            note("Timeout", "The long poll of clients has a timeout of 1."),
+        ),
+        (
+            note("Limit", "Calls from one host in a minute are <5."),
+            note("Limit", "Calls from one host in a minute are >5."),
+        ),
+        (
+            note("Limit", "Calls from one host in a minute are >= 5."),
+            note("Limit", "Calls from one host in a minute are > 5."),
+        ),
         (note("Row 0 1", "The body of row 0 has number 1."), note("Row 1 0", "The body of row 1 has number 0.")),
         (note("令牌", "主库复制到备库。"), note("令牌", "备库复制到主库。")),
     ],

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from live_memory.notes.note import Note
+from live_memory.notes.quantities import NUMBER_WORDS
 from live_memory.notes.sentences import sentences
 from live_memory.text.languages import STOP_WORDS
 from live_memory.text.terms import CJK_RUN, TOKEN, fold, is_identifier, terms, without_marks
 
-NEAR = 0.9  # a word in ten may differ
+NEAR = 0.9  # one of ten words may be left out
 LIKE_TITLE = 0.5  # titles are labels: what counts is the body, where it is more than a word or two
 MIN_BODY_TERMS = 8
 MAX_SENTENCES = 400  # two longer notes are alike only when they are equal
@@ -34,6 +35,8 @@ _TURNING_WORDS = """
     nao sem nada depois"""
 TURNING = frozenset(_TURNING_WORDS.split())
 _CJK_TURNS = re.compile("[不没沒无無非否未别勿]|なし|ない|ません|안|못")
+# A comparison and a sign, with the number behind them: words leave them out.
+_SIGNED = re.compile(r"(?:[<>\u2264\u2265\u2260]=?|[!=]=)[ \t]?[\w.+-]{1,20}|(?<![\w.)])[-+\u2212][\d.]{1,20}")
 _NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
 
 
@@ -103,7 +106,13 @@ def _coverage(one: _Saying, other: _Saying) -> float:
         return 0.0
     if alike < NEAR and size_terms(other.body) < MIN_BODY_TERMS:
         return 0.0
-    return min(max((asked.likeness(each) for each in one.body), default=0.0) for asked in other.body)
+    return min(max((_covered(asked, each) for each in one.body), default=0.0) for asked in other.body)
+
+
+def _covered(asked: Sentence, by: Sentence) -> float:
+    """How much of `asked` is said in `by`; 0 where a word of it is not: in its place stands another, which may be what was
+    corrected."""
+    return asked.likeness(by) if asked.terms <= by.terms else 0.0
 
 
 def _plain(text: str) -> str:
@@ -127,6 +136,7 @@ def _sentence(text: str) -> Sentence:
     telling = {fold(word) for i, word in enumerate(words) if _is_telling(word, is_first=i == 0)}
     if _NOT.search(plain):
         telling.add("not")
+    telling.update("".join(match.group().split()) for match in _SIGNED.finditer(plain))
     telling.update(_CJK_TURNS.findall(text))
     meant = frozenset(term for term in terms(text) if term not in STOP_WORDS["en"])
     said_in_order = (key for word in words for key in ((fold(word),) if fold(word) in telling else terms(word)))
@@ -135,6 +145,11 @@ def _sentence(text: str) -> Sentence:
 
 
 def _is_telling(word: str, *, is_first: bool) -> bool:
-    if any(char.isdigit() for char in word) or is_identifier(word) or fold(word) in TURNING:
+    if (
+        any(char.isdigit() for char in word)
+        or is_identifier(word)
+        or fold(word) in TURNING
+        or fold(word) in NUMBER_WORDS
+    ):
         return True
     return word[0].isupper() and not is_first and fold(word) not in STOP_WORDS["en"]  # a name
