@@ -13,6 +13,7 @@ from memory.notes_scene import REPO, NotesScene
 
 from live_memory.errors import QuestionError
 from live_memory.memory.place import Place
+from live_memory.notes.draft import HERE
 from live_memory.notes.lifecycle import DAY_S
 from live_memory.notes.note import GLOBAL, Note
 
@@ -240,6 +241,16 @@ async def test_any_text_can_be_kept(scene: NotesScene) -> None:
         saved = await scene.save(text[:100], text)
         assert saved.note in scene.notes()
         json.dumps(saved.note.body).encode()
+
+
+async def test_what_is_for_this_repository_alone_changes_no_global_note_of_that_id(scene: NotesScene) -> None:
+    everywhere = (await scene.save("Style", "Short sentences.", id="style", scope=GLOBAL)).note
+    assert (await scene.save("Style", "Long ones here.", id="style", scope=HERE)).outcome == "created"
+    assert (scene.note("style").body, scene.note("style", GLOBAL)) == ("Long ones here.", everywhere)
+    assert (await scene.save("", "Very long ones.", id="style")).note.scope == REPO
+    assert (await scene.save("", "Brief.", id="style", scope=GLOBAL)).note.scope == GLOBAL
+    await scene.notebook.forget(scene.place, ["style"])
+    assert (await scene.save("", "Terse.", id="style")).note.scope == GLOBAL
 
 
 async def test_a_use_renews_a_note(scene: NotesScene) -> None:

@@ -12,7 +12,7 @@ from live_memory.errors import QuestionError
 from live_memory.memory.place import Place
 from live_memory.memory.twins import twin_of
 from live_memory.notes.draft import Draft
-from live_memory.notes.note import Note
+from live_memory.notes.note import GLOBAL, Note
 from live_memory.notes.slugs import free_id, slug
 from live_memory.notes.writing import Findings, created, merged, updated
 from live_memory.store.note_changes import key_of
@@ -67,7 +67,7 @@ class Planning:
 
     def named(self, place: Place, draft: Draft) -> Note | None:
         """The note that the draft's id names: one of the scope that it names, else one of the repository, else a global one."""
-        scopes = (draft.scope,) if draft.scope else place.scopes
+        scopes = (_scope_of(place, draft),) if draft.scope else place.scopes
         return next(iter(self.store.get([(scope, draft.id) for scope in scopes])), None) if draft.id else None
 
     def is_taken(self, place: Place, note_id: str) -> bool:
@@ -78,7 +78,7 @@ class Planning:
         if not (draft.title and draft.body):
             sentence = f"There is no note #{draft.id}: a new one needs a title and a body."
             raise QuestionError("no-note", sentence, status=404)
-        scope, wanted = draft.scope or place.repo_id, draft.id or slug(draft.title)
+        scope, wanted = _scope_of(place, draft), draft.id or slug(draft.title)
         name = draft.id or free_id(draft.title, lambda each: self.is_taken(place, each))
         new = created(draft, scope, name, findings)
         twin = None if draft.id else twin_of(self.store, new, new.created_at_s)
@@ -125,3 +125,7 @@ class Planning:
 def new_batch(name: str) -> str:
     """A name for changes that belong together, of which there is no other."""
     return f"{name}-{secrets.token_hex(TOKEN_BYTES)}"
+
+
+def _scope_of(place: Place, draft: Draft) -> str:
+    return GLOBAL if draft.scope == GLOBAL else place.repo_id

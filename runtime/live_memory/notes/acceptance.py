@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from live_memory.errors import QuestionError
-from live_memory.notes.draft import Draft
+from live_memory.notes.draft import HERE, Draft
 from live_memory.notes.lifecycle import KINDS_BY_SOURCE
 from live_memory.notes.note import GLOBAL, Kind
 from live_memory.notes.note_json import CHOICES
@@ -62,8 +62,8 @@ def _named(draft: Draft) -> Draft:
         if value and value not in CHOICES[name]:
             allowed = ", ".join(choice for choice in CHOICES[name] if choice)
             raise _refusal(f"{name} cannot be {value!r}: it is one of {allowed}")
-    if draft.scope not in ("", GLOBAL):
-        raise _refusal(f"scope cannot be {draft.scope!r}: leave it out, or say {GLOBAL}")
+    if draft.scope not in ("", HERE, GLOBAL):
+        raise _refusal(f"scope cannot be {draft.scope!r}: leave it out, or say {HERE} or {GLOBAL}")
     note_id = "".join(_ids("id", [draft.id] if draft.id else []))
     return replace(draft, id=note_id, refs=_ids("refs", draft.refs), supersedes=_ids("supersedes", draft.supersedes))
 

@@ -7,12 +7,15 @@ from typing import Literal
 
 from live_memory.notes.note import Kind, Origin, Priority, Status
 
+HERE = "repo"
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """`id` names the note to update, or the one to make; empty makes one from the title. What is empty keeps what an updated
     note has (its title and body too); of a new one, `kind` is then project, `priority` goes by the kind. `status` None keeps,
-    empty is none. `scope` empty is the repository's, else GLOBAL. `files` are paths relative to the root that it rests on,
+    empty is none. `scope` empty is the repository's, or that of the note which
+    `id` names, wherever it is; HERE is the repository's alone, else GLOBAL. `files` are paths relative to the root that it rests on,
     beside those that its words name."""
 
     title: str

@@ -11,7 +11,7 @@ from live_memory.errors import QuestionError
 from live_memory.memory.library import Filter
 from live_memory.memory.reading import MAX_CHARS, MAX_DEPTH, Relation, Wanted
 from live_memory.memory.search import SearchQuery
-from live_memory.notes.draft import Draft
+from live_memory.notes.draft import HERE, Draft
 from live_memory.notes.note import GLOBAL, Kind, Status
 from live_memory.notes.note_json import CHOICES
 from live_memory.notes.slugs import MAX_ID_CHARS
@@ -85,7 +85,7 @@ def draft(given: Fields, actor: Literal["user", "claude"]) -> Draft:
         status=cast("Status | None", status),
         supersedes=fields.ids(given, "supersedes"),
         priority=fields.text(given, "priority").strip().upper(),
-        scope=GLOBAL if scope == GLOBAL else "",
+        scope=GLOBAL if scope == GLOBAL else HERE if scope else "",
         origin=actor,
         files=fields.texts(given, "files"),
         symbols=fields.texts(given, "symbols"),
