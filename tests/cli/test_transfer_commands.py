@@ -208,6 +208,22 @@ def test_what_cannot_be_opened_is_a_sentence_too(shell: Shell) -> None:
     assert "say --to DIR" in shell.run("export", "--format", "markdown", code=2)
 
 
+def test_an_import_says_what_others_than_this_repository_will_see(shell: Shell) -> None:
+    note = {"kind": "project", "title": "T", "body": "B"}
+    notes = [
+        {**note, "id": "a", "scope": "repo"},
+        {**note, "id": "b", "scope": "global"},
+        {**note, "id": "c", "scope": "git:x/y"},
+    ]
+    (shell.here / "notes.json").write_text(json.dumps({"notes": notes}))
+    lines = shell.run("import", "notes.json").splitlines()
+    assert lines[:3] == [
+        "Imported: 3 new, 0 updated, 0 unchanged.",
+        "Of them 1 note that git:x/y sees; --scope repo keeps an import in this one.",
+        "Of them 1 note that every repository sees; --scope repo keeps an import in this one.",
+    ]
+
+
 def test_an_export_goes_where_its_name_leads_or_says_that_there_is_no_such_folder(shell: Shell) -> None:
     assert shell.run("export", "gone/notes.json", code=1).endswith(
         f"There is no folder {shell.here / 'gone'}; make it first.\n"

@@ -284,6 +284,17 @@ async def test_names_that_are_secrets_do_not_leave(desk: Desk) -> None:
     assert TOKEN not in json_codec.encode(await desk.exported())
 
 
+async def test_an_import_tells_what_it_wrote_for_others(desk: Desk) -> None:
+    notes = [
+        replace(WHY, id="here", scope="repo"),
+        replace(WHY, id="all", scope="global"),
+        replace(WHY, id="all-2", scope="global"),
+        replace(WHY, id="theirs", scope="git:example.com/another/one"),
+    ]
+    assert (await desk.take(notes)).elsewhere == {"global": 2, "git:example.com/another/one": 1}
+    assert (await desk.take(notes)).elsewhere == {}
+
+
 async def test_a_full_repository_takes_no_more_and_says_so(desk: Desk) -> None:
     desk.settings = replace(desk.settings, notes_max_count=4)
     receipt = await desk.take([replace(WHY, id=f"n{number}", scope="repo") for number in range(4)])

@@ -155,6 +155,11 @@ def _send(notes: Sequence[Note], more: Answer, total: Answer) -> None:
             for name in ("created", "updated", "unchanged"):
                 total[name] = _number(total, name) + _number(answer, name)
             _omissions(total).extend(note_lines.objects(answer, "omissions"))
+            elsewhere = _names(answer, "elsewhere")
+            total["elsewhere"] = {
+                scope: _number(_names(total, "elsewhere"), scope) + _number(elsewhere, scope)
+                for scope in (*_names(total, "elsewhere"), *elsewhere)
+            }
 
 
 def _parts(notes: Iterable[Note]) -> Iterator[list[dict[str, object]]]:
@@ -187,6 +192,11 @@ def _import_lines(total: Answer, tense: Tense) -> Iterator[str]:
         for name, word in (("created", "new"), ("updated", "updated"), ("unchanged", "unchanged"))
     ]
     yield f"{'Imported' if tense == 'did' else 'Would be imported'}: {', '.join(counts)}."
+    for scope in sorted(_names(total, "elsewhere")):
+        count = _count(_number(_names(total, "elsewhere"), scope))
+        seen = "every repository sees" if scope == "global" else f"{scope} sees"
+        remark = f"Of them {count} that {seen}; --scope repo keeps an import in this one."
+        yield coloured(printable(remark), "yellow")
     by_reason: dict[str, list[str]] = {}
     for each in _omissions(total):
         by_reason.setdefault(note_lines.text(each, "reason"), []).append(note_lines.text(each, "where"))

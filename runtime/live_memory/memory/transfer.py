@@ -62,13 +62,14 @@ class Parcel:
 
 @dataclass(slots=True)
 class Receipt:
-    """What became of a parcel."""
+    """What became of a parcel; `elsewhere` counts what was written for others than this repository, by their scopes."""
 
     batch: str
     created: int = 0
     updated: int = 0
     unchanged: int = 0
     omissions: list[Omission] = field(default_factory=list)
+    elsewhere: dict[str, int] = field(default_factory=dict)
 
 
 class Transfer:
@@ -108,7 +109,10 @@ class Transfer:
         while rest:
             some, rest = rest[: pace.notes], rest[pace.notes :]
             with pace:
-                self._keep(list(self._arrived(place, some, parcel, receipt)), parcel, receipt, room)
+                made = self._keep(list(self._arrived(place, some, parcel, receipt)), parcel, receipt, room)
+            for scope in (change.key[0] for change in made):
+                if scope not in (place.repo_id, str(place.root)):
+                    receipt.elsewhere[scope] = receipt.elsewhere.get(scope, 0) + 1
             await asyncio.sleep(0)
         logger.debug("imported batch=%s created=%d updated=%d", receipt.batch, receipt.created, receipt.updated)
         return receipt
@@ -130,8 +134,8 @@ class Transfer:
                 where = f"#{name}" if isinstance(name, str) and name else "a note without an id"
                 receipt.omissions.append(Omission(redact(where)[:MAX_WHERE_CHARS], redact(str(error)).rstrip(".")))
 
-    def _keep(self, notes: Sequence[Note], parcel: Parcel, receipt: Receipt, room: _Room) -> None:
-        """Keep some notes in one transaction, and look again where another process was quicker."""
+    def _keep(self, notes: Sequence[Note], parcel: Parcel, receipt: Receipt, room: _Room) -> Sequence[Change]:
+        """Keep some notes in one transaction, and look again where another process was quicker; the changes made."""
         for tries_left in reversed(range(TRIES)):
             counted = replace(receipt, omissions=list(receipt.omissions))
             changes = list(self._changes(notes, parcel, counted, room))
@@ -145,7 +149,8 @@ class Transfer:
             room.take(changes)
             receipt.created, receipt.updated, receipt.unchanged = counted.created, counted.updated, counted.unchanged
             receipt.omissions = counted.omissions
-            return
+            return changes
+        return ()
 
     def _changes(self, notes: Sequence[Note], parcel: Parcel, receipt: Receipt, room: _Room) -> Iterator[Change]:
         now_s = self._clock.wall_s()
