@@ -35,6 +35,7 @@ _OPPOSITES = (
     frozenset(("required", "optional")),
     frozenset(("sync", "async")),
 )
+_OPPOSED = frozenset().union(*_OPPOSITES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,10 @@ def contradiction(one: Note, other: Note) -> str:
 def between(one: Stance, other: Stance) -> tuple[Contradiction, ...]:
     """As `contradictions`, of notes that were taken apart before."""
     mine, theirs = one.note.sources, other.note.sources
-    if (mine and theirs and not mine.keys() & theirs.keys()) or differ(one, other):
+    if mine and theirs and not mine.keys() & theirs.keys():
         return ()
-    return tuple(dict.fromkeys((*_in_values(one, other), *_in_words(one, other))))
+    found = tuple(dict.fromkeys((*_in_values(one, other), *_in_words(one, other))))
+    return () if found and differ(one, other) else found
 
 
 def differ(one: Stance, other: Stance) -> bool:
@@ -168,7 +170,7 @@ class _Spoken:
 def _spoken(sentence: str) -> _Spoken:
     tokens = {fold(match.group()) for match in TOKEN.finditer(sentence.replace("'", "").replace("\u2019", ""))}
     denials = tokens & _DENIALS
-    opposites = tokens & frozenset().union(*_OPPOSITES) - denials
+    opposites = tokens & _OPPOSED - denials
     aside = {*denials, *opposites, "do", "does", "did", "is", "are"}
     words = meaning(" ".join(token for token in sorted(tokens) if token not in aside))
     return _Spoken(sentence, words, frozenset(opposites), len(denials) % 2 == 1)

@@ -18,23 +18,29 @@ Name = TypeVar("Name")
 
 
 def neighbours(texts: Mapping[Name, frozenset[str]]) -> Iterator[tuple[Name, tuple[Name, ...]]]:
-    """Each text with those behind it that may be like it: every pair comes once."""
-    frequency = Counter(term for terms in texts.values() for term in terms)
+    """Each text with those behind it that may be like it: every pair comes once. A text may come before with none, so that
+    whoever asks can do something else meanwhile."""
+    frequency: Counter[str] = Counter()
+    for name, terms in texts.items():
+        frequency.update(terms)
+        yield name, ()
     names = list(texts)
-    ranked = [sorted(texts[name], key=lambda term: (frequency[term], term)) for name in names]
+    ranked: list[list[str]] = []
     postings: dict[str, list[int]] = {}
-    for number, terms in enumerate(ranked):
-        for term in terms:
+    for number, name in enumerate(names):
+        ranked.append(sorted(texts[name], key=lambda term: (frequency[term], term)))
+        for term in ranked[-1]:
             if 1 < frequency[term] <= MAX_SHARED:
                 postings.setdefault(term, []).append(number)
-    order = sorted(range(len(names)), key=lambda number: ranked[number])
+        yield name, ()
+    order = sorted(range(len(names)), key=[" ".join(terms[:RAREST]) for terms in ranked].__getitem__)
     place = {number: at for at, number in enumerate(order)}
-    # Where two rank next to each other both find the pair; it is told by the one before.
     for number, name in enumerate(names):
         rare = [term for term in ranked[number] if term in postings][:RAREST]
-        shared = Counter(other for term in rare for other in postings[term] if other != number)
+        shared = Counter(other for term in rare for other in postings[term] if other > number)
         enough = min(MIN_SHARED, len(rare))
         near = {other for other, count in shared.items() if count >= enough}
         at = place[number]
+        # Where two rank next to each other both find the pair; it is told by the first.
         near.update(order[at + 1 : at + 1 + NEXT], order[max(0, at - NEXT) : at])
         yield name, tuple(names[other] for other in sorted(near) if other > number)

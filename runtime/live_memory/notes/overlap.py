@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from live_memory.notes.contradictions import Stance, between, differ
+from live_memory.notes.contradictions import GENERIC, Stance, between, differ
 from live_memory.notes.duplicates import NEAR, Sentence, said, size_terms
 from live_memory.notes.note import Kind, Note
 from live_memory.notes.sentences import sentences
@@ -19,6 +19,7 @@ from live_memory.text.languages import STOP_WORDS
 from live_memory.text.terms import terms
 
 REDUNDANT = 0.7
+FAR = 0.4  # of all words: who shares fewer says nothing alike
 MIN_LIKENESS = 0.75  # of a sentence that says a little more than its like
 MAX_SENTENCES = 200
 MAX_EDGES = 64
@@ -27,30 +28,27 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _APART: frozenset[Kind] = frozenset({"fact", "session", "state", "concept"})  # known by their ids, or made anew
 
 
-@dataclass(frozen=True)
-class Saying:
-    """A note, and its body as sentences once that is asked for."""
-
-    note: Note
+class Saying(Stance):
+    """A note taken apart, its body into sentences once that is asked for."""
 
     @cached_property
     def sentences(self) -> Sequence[Sentence]:
         return said(self.note.body)
-
-    @cached_property
-    def stance(self) -> Stance:
-        return Stance(self.note)
 
     @property
     def size(self) -> int:
         return size_terms(self.sentences)
 
 
-def are_redundant(one: Saying, other: Saying) -> bool:
-    """Whether the two are better one note: of one kind and one state, on one subject, and more than REDUNDANT alike."""
-    if not may_be_one(one.note, other.note) or overlap(one, other) <= REDUNDANT:
-        return False
-    return not differ(one.stance, other.stance) and not between(one.stance, other.stance)
+def likeness(one: Saying, other: Saying) -> float:
+    """How much of one note two are, from 0 to 1: above REDUNDANT they are better one. 0 for notes of two kinds, two states or
+    two subjects, and for two that contradict each other."""
+    if not may_be_one(one.note, other.note):
+        return 0.0
+    if len(one.words & other.words) < FAR * min(len(one.words), len(other.words)) or differ(one, other):
+        return 0.0
+    alike = overlap(one, other)
+    return 0.0 if alike and between(one, other) else alike
 
 
 def may_be_one(one: Note, other: Note) -> bool:
@@ -67,12 +65,15 @@ def may_be_one(one: Note, other: Note) -> bool:
 def overlap(one: Saying, other: Saying) -> float:
     """The share of what both say of all that either says (Jaccard over sentences, the long ones weigh more), from 0 to 1."""
     mine, theirs = one.sentences, list(other.sentences)
+    apart = _apart(one, other)
     if not mine or not theirs or max(len(mine), len(theirs)) > MAX_SENTENCES:
         return 0.0
     total, both = size_terms(mine) + size_terms(theirs), 0
     for each in mine:
-        best = max(theirs, key=lambda their: _likeness(each, their), default=None)
-        if best is not None and _likeness(each, best):
+        likeness, best = max(
+            ((_likeness(each, their, apart), their) for their in theirs), key=lambda pair: pair[0], default=(0.0, None)
+        )
+        if best is not None and likeness:
             theirs.remove(best)
             both += len(each.terms) + len(best.terms)
     return (both / 2) / (total - both / 2) if total else 0.0
@@ -113,9 +114,18 @@ def redirected(note: Note, gone: str, to: str) -> Note:
     return replace(note, refs=led(note.refs), supersedes=led(note.supersedes))
 
 
-def _likeness(one: Sentence, other: Sentence) -> float:
-    """As sentences are alike; one that says the same and more counts from MIN_LIKENESS on, else from NEAR."""
+def _apart(one: Stance, other: Stance) -> frozenset[str]:
+    """The words by which the titles tell two subjects apart; none where only one of them says more."""
+    left, right = one.title - other.title - GENERIC, other.title - one.title - GENERIC
+    return left | right if left and right else frozenset()
+
+
+def _likeness(one: Sentence, other: Sentence, apart: frozenset[str]) -> float:
+    """As sentences are alike; one that says the same and more counts from MIN_LIKENESS on, else from NEAR. Where they differ
+    in what tells their notes' subjects apart, they are about two things."""
     alike = one.likeness(other)
+    if not alike or apart & (one.terms ^ other.terms):
+        return 0.0
     least = MIN_LIKENESS if one.terms <= other.terms or other.terms <= one.terms else NEAR
     return alike if alike >= least else 0.0
 

@@ -29,11 +29,37 @@ _DATA = {
 }
 # "10k retries" is a count; "64 KB" is data, and so is a lone "64 M".
 _SCALES: Mapping[str, float] = {"k": 1e3}
-_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-NUMBER_WORDS: Mapping[str, float] = {word: float(number) for number, word in enumerate(_SMALL)}
-_WORDS = "|".join(_SMALL[1:])
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_TENS = ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"]
+NUMBER_WORDS: Mapping[str, float] = {
+    **{word: float(number) for number, word in enumerate(_SMALL)},
+    **{word: 10.0 * number for number, word in enumerate(_TENS, 3)},
+}
+_WORDS = "|".join([*_SMALL[1:], *_TENS])
 NUMBER = re.compile(
-    rf"(?<![\w.])(?P<number>[+-]?\d+(?:[_,]\d{{3}})*(?:\.\d+)?|{_WORDS})(?:\s?(?P<unit>%|[A-Za-z\u00b5\u03bc]+))?(?!\w)",
+    rf"(?<![\w.])(?P<number>[+-]?\d+(?:[_,]\d{{3}})*(?:\.\d+)?|(?:{_WORDS})\b)(?:\s?(?P<unit>%|[A-Za-z\u00b5\u03bc]+))?(?!\w)",
     re.IGNORECASE,
 )
 _SWITCH: Mapping[str, bool] = {

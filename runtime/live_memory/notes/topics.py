@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -40,26 +41,47 @@ class Labels:
         yield from combinations(self.words, 2)
         yield from (("/", path) for path in self.note.sources)
 
-    def has(self, key: Key) -> bool:
-        return key[1] in self.note.sources if key[0] == "/" else frozenset(key) <= frozenset(self.words)
 
+class Topics:
+    """Counts notes under their labels, and chooses what is a topic. Each step is short, so that others can have a turn."""
 
-def topics(notes: Mapping[str, Labels], most: int) -> tuple[tuple[Key, tuple[str, ...]], ...]:
-    """Up to `most` topics of `notes` (by id), the largest first; no note belongs to two. Two words say more than one, and a
-    file more than a word."""
-    by_key: dict[Key, list[str]] = {}
-    for note_id, labels in notes.items():
-        for key in labels.candidates():
-            by_key.setdefault(key, []).append(note_id)
-    sizes = {key: len(ids) for key, ids in by_key.items() if MIN_MEMBERS <= len(ids) <= _most(key)}
-    chosen: list[tuple[Key, tuple[str, ...]]] = []
-    taken: set[str] = set()
-    for key in sorted(sizes, key=lambda key: (-min(sizes[key], MAX_MEMBERS_OF_A_WORD), -len(key), key)):
-        left = tuple(each for each in by_key[key] if each not in taken)
-        if len(left) >= MIN_MEMBERS and len(chosen) < most:
-            taken.update(left)
-            chosen.append((key, left))
-    return tuple(chosen)
+    def __init__(self) -> None:
+        self._labels: dict[str, Labels] = {}
+        self._words: Counter[str] = Counter()
+        self._by_key: dict[Key, list[str]] = {}
+
+    def add(self, labels: Labels) -> None:
+        self._labels[labels.note.id] = labels
+        self._words.update(labels.words)
+
+    def counted(self) -> Iterator[None]:
+        """To be gone through once all notes are added."""
+        for note_id, labels in self._labels.items():
+            for key in labels.candidates():
+                if key[0] == "/" or all(self._words[word] >= MIN_MEMBERS for word in key):
+                    self._by_key.setdefault(key, []).append(note_id)
+            yield
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def note(self, note_id: str) -> Note:
+        return self._labels[note_id].note
+
+    def ordered(self, keys: Iterable[Key]) -> list[Key]:
+        """The largest first. Two words say more than one, and a file more than a word."""
+        return sorted(keys, key=lambda key: (-min(self._size(key), MAX_MEMBERS_OF_A_WORD), -len(key), key))
+
+    def members(self, key: Key, but: Collection[str]) -> tuple[str, ...]:
+        """The ids of the notes that belong to a topic."""
+        return tuple(note_id for note_id in self._by_key.get(key, ()) if note_id not in but)
+
+    def found(self) -> list[Key]:
+        """The keys that may be topics, in order."""
+        return self.ordered(key for key, ids in self._by_key.items() if MIN_MEMBERS <= len(ids) <= _most(key))
+
+    def _size(self, key: Key) -> int:
+        return len(self._by_key.get(key, ()))
 
 
 def name_of(key: Key, notes: Iterable[Note]) -> str:
@@ -67,11 +89,6 @@ def name_of(key: Key, notes: Iterable[Note]) -> str:
     if key[0] == "/":
         return key[1]
     return " ".join(_written(stemmed, notes) for stemmed in key)
-
-
-def members(key: Key, notes: Mapping[str, Labels], but: Collection[str] = ()) -> tuple[str, ...]:
-    """The ids of the notes that belong to a topic."""
-    return tuple(note_id for note_id, labels in notes.items() if note_id not in but and labels.has(key))
 
 
 def _most(key: Key) -> int:

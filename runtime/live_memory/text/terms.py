@@ -13,6 +13,7 @@ from functools import lru_cache
 
 COGNATE_CHARS = 5  # two words of at least this many characters that share them are taken for relatives
 MIN_WORD_CHARS = 2
+MAX_COMMON_CHARS = 40  # of a token that is remembered
 _SHORTEST_STEMMED_CHARS = 4
 _SHORTEST_NOUN_CHARS = 8  # `compression` comes from `compress`; `session` and `version` from nothing
 _SHORTEST_REST_CHARS = 3
@@ -23,6 +24,7 @@ CJK_RUN = re.compile(f"[{_CJK}]+")
 # A word, or an identifier with all that joins its parts: `a.b`, `a::b`, `a/b`, `a-b`, `a_b`; then `C++`, `C#`, `F#`.
 TOKEN = re.compile(rf"[A-Za-z]\+\+|[A-Za-z]#|(?:[^\W{_CJK}]|\$)+(?:(?:::|->|[./\\-])(?:[^\W{_CJK}]|\$)+)*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_a-zA-Z]+")
+_LIKE_CODE = re.compile(r"::|->|[./\\_$+#]|[a-z\d][A-Z]|[A-Z]{2,}[a-z]{2,}|[A-Za-z]\d")
 _UNDOUBLED = frozenset("bdgmnprt")
 
 
@@ -110,9 +112,7 @@ def cognate_key(term: str) -> str:
 
 def is_identifier(token: str) -> bool:
     """Whether `token` is written as code is: joined parts, a hump, an underscore, a digit inside a name."""
-    if any(joint in token for joint in ("::", "->", ".", "/", "\\", "_", "$", "+", "#")):
-        return True
-    return bool(re.search(r"[a-z\d][A-Z]|[A-Z]{2,}[a-z]{2,}|[A-Za-z]\d", token))
+    return _LIKE_CODE.search(token) is not None
 
 
 def terms(text: str) -> list[str]:
@@ -120,19 +120,22 @@ def terms(text: str) -> list[str]:
     return list(_terms(text))
 
 
+def _of_token(token: str) -> tuple[str, ...]:
+    parts = tuple(part for part in split_identifier(token) if len(part) >= MIN_WORD_CHARS)
+    whole = fold(token).strip("_") if len(parts) > 1 or is_identifier(token) else ""
+    found = [whole] * bool(whole) + [stem(part) for part in parts if part != whole]
+    if "-" in token and token.replace("-", "").isalpha():
+        found.append(stem(fold(token.replace("-", ""))))
+    return tuple(found)
+
+
+_of_common = lru_cache(maxsize=32768)(_of_token)  # texts are made of few words
+
+
 def _terms(text: str) -> Iterator[str]:
     text = without_marks(text)
     for match in TOKEN.finditer(text):
         token = match.group()
-        parts = tuple(part for part in split_identifier(token) if len(part) >= MIN_WORD_CHARS)
-        whole = ""
-        if len(parts) > 1 or is_identifier(token):
-            whole = fold(token).strip("_")
-            yield from [whole] * bool(whole)
-        for part in parts:
-            if part != whole:
-                yield stem(part)
-        if "-" in token and token.replace("-", "").isalpha():
-            yield stem(fold(token.replace("-", "")))
+        yield from _of_common(token) if len(token) <= MAX_COMMON_CHARS else _of_token(token)
     for run in CJK_RUN.finditer(text):
         yield from cjk_bigrams(run.group())

@@ -9,7 +9,7 @@ from live_memory.notes.lifecycle import default_priority, expiry
 from live_memory.notes.note import Kind, Note
 from live_memory.notes.rendering import cut, gist
 from live_memory.notes.slugs import free_id, slug
-from live_memory.notes.topics import MAX_MEMBERS, MIN_MEMBERS, Key, Labels, members, name_of, topics
+from live_memory.notes.topics import MAX_MEMBERS, MIN_MEMBERS, Key, Labels, Topics, name_of
 
 INDEXED: frozenset[Kind] = frozenset({"decision", "root-cause", "preference", "project", "reference"})
 NOTES_EACH = 20  # notes of a repository for each concept it may have
@@ -19,28 +19,31 @@ LINE_CHARS = 160
 
 async def index(book: Workbook) -> None:
     """Bring the repository's concept notes up to date, and make those that are missing."""
-    labels: dict[str, Labels] = {}
+    topics = Topics()
     for note in book.alive():
         await book.breathe()
         if note.scope == book.place.repo_id and note.kind in INDEXED:
-            labels[note.id] = Labels(note)
-            _ = labels[note.id].words
+            topics.add(Labels(note))
+    for _ in topics.counted():
+        await book.breathe()
+    by_key = {concept.symbols: concept for concept in book if _is_ours(book, concept)}
     listed: set[str] = set()
-    kept = [note for note in book if _is_ours(book, note)]
-    for concept in sorted(kept, key=lambda note: note.id):
+    for key in topics.ordered(by_key):
         await book.breathe()
-        found = members(_key(concept), labels, listed)
-        if len(found) < MIN_MEMBERS:
-            if book.write([Edit("expire", concept, None, "too few notes are left of it")]):
-                book.report.add("unindexed", concept.id)
-            continue
-        listed.update(found)
-        _keep(book, concept, _key(concept), [labels[each].note for each in found[:MAX_MEMBERS]])
-    rest = {note_id: each for note_id, each in labels.items() if note_id not in listed}
-    room = max(MIN_CONCEPTS, min(MAX_CONCEPTS, len(labels) // NOTES_EACH)) - len(kept)
-    for key, ids in topics(rest, max(0, room)):
+        concept, ids = by_key[key], topics.members(key, listed)
+        if len(ids) >= MIN_MEMBERS:
+            listed.update(ids)
+            _keep(book, concept, key, [topics.note(each) for each in ids[:MAX_MEMBERS]])
+        elif book.write([Edit("expire", concept, None, "too few notes are left of it")]):
+            book.report.add("unindexed", concept.id)
+    room = max(MIN_CONCEPTS, min(MAX_CONCEPTS, len(topics) // NOTES_EACH)) - len(by_key)
+    for key in topics.found():
         await book.breathe()
-        _keep(book, None, key, [labels[each].note for each in ids[:MAX_MEMBERS]])
+        ids = topics.members(key, listed)
+        if len(ids) >= MIN_MEMBERS and room > 0:
+            room -= 1
+            listed.update(ids)
+            _keep(book, None, key, [topics.note(each) for each in ids[:MAX_MEMBERS]])
 
 
 def _keep(book: Workbook, concept: Note | None, key: Key, notes: list[Note]) -> None:
@@ -78,10 +81,6 @@ def _line(note: Note) -> str:
 
 def _is_ours(book: Workbook, note: Note) -> bool:
     return (note.scope, note.kind, note.origin) == (book.place.repo_id, "concept", ACTOR) and bool(note.symbols)
-
-
-def _key(concept: Note) -> Key:
-    return concept.symbols
 
 
 def _free_id(book: Workbook, name: str) -> str:

@@ -55,10 +55,14 @@ async def check(book: Workbook, eyes: Eyes) -> None:
             named[note.id] = found
     others = [Path(root) for root in book.store.trees(book.place.repo_id) if Path(root) != book.place.root]
     trees = [book.place.root, *others[:MAX_TREES]]
-    words = frozenset(word for each in named.values() for name in each.names for word in words_of(name))
-    paths = frozenset(path for each in named.values() for path in each.paths)
-    gone_words = await eyes.absent(eyes.names_in, trees, words)
-    gone_paths = await eyes.absent(eyes.paths_in, trees, paths)
+    words: set[str] = set()
+    paths: set[str] = set()
+    for found in named.values():
+        await book.breathe()
+        words.update(word for name in found.names for word in words_of(name))
+        paths.update(found.paths)
+    gone_words = await eyes.absent(eyes.names_in, trees, frozenset(words))
+    gone_paths = await eyes.absent(eyes.paths_in, trees, frozenset(paths))
     for note_id, found in named.items():
         await book.breathe()
         graded = book.get((book.place.repo_id, note_id))

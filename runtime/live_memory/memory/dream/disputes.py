@@ -33,7 +33,11 @@ async def settle(book: Workbook) -> None:
 
 async def dispute(book: Workbook) -> None:
     """Mark the notes that contradict each other."""
-    stances = {key_of(note): Stance(note) for note in book.alive() if note.kind not in UNJUDGED}
+    stances: dict[Key, Stance] = {}
+    for note in book.alive():
+        await book.breathe()
+        if note.kind not in UNJUDGED:
+            stances[key_of(note)] = book.saying(note)
     async for one, other in _pairs(book, stances):
         await book.breathe()
         mine, theirs = book.get(one), book.get(other)
@@ -62,7 +66,7 @@ def _mark(book: Workbook, mine: Note, theirs: Note, found: Contradiction) -> Non
 def _is_open(book: Workbook, note: Note, other: Note | None) -> bool:
     if other is None or other.status == "superseded" or other.is_expired(book.clock.wall_s()):
         return False
-    return not _are_settled(note, other) and bool(between(Stance(note), Stance(other)))
+    return not _are_settled(note, other) and bool(between(book.saying(note), book.saying(other)))
 
 
 def _are_settled(one: Note, other: Note) -> bool:
@@ -84,6 +88,7 @@ async def _pairs(book: Workbook, stances: dict[Key, Stance]) -> AsyncIterator[tu
     seen: set[tuple[Key, Key]] = set()
     crowded: set[Key] = set()
     for keys in by_handle.values():
+        await book.breathe()
         if len(keys) > MAX_SHARING:
             crowded.update(keys)
             continue

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from live_memory.memory.dream.workbook import Edit, Workbook
-from live_memory.notes.contradictions import between, differ
 from live_memory.notes.neighbours import neighbours
 from live_memory.notes.note import Note
-from live_memory.notes.overlap import Saying, are_redundant, may_be_one, overlap, redirected, united
+from live_memory.notes.overlap import REDUNDANT, Saying, likeness, may_be_one, redirected, united
 from live_memory.store.note_changes import key_of
 from live_memory.store.note_store import Key
-from live_memory.text.terms import terms
 
 NEARLY = 0.35  # alike enough to be asked about
 MAX_PAIRS = 24
@@ -18,22 +16,24 @@ MAX_PAIRS = 24
 async def merge(book: Workbook, max_bytes: int, since_s: float = 0.0) -> list[tuple[Note, Note]]:
     """Merge what is redundant, the likest first; a merged note takes no more than `max_bytes`. Returned are the pairs that are
     nearly so, the likest first, one of which was written since then."""
-    sayings = {key_of(note): Saying(note) for note in book.alive()}
+    sayings: dict[Key, Saying] = {}
     words: dict[Key, frozenset[str]] = {}
-    for key, saying in sayings.items():
+    for note in book.alive():
         await book.breathe()
-        if may_be_one(saying.note, saying.note):
-            words[key] = frozenset(terms(f"{saying.note.title}\n{saying.note.body}"))
+        if may_be_one(note, note):
+            sayings[key_of(note)] = saying = book.saying(note)
+            words[key_of(note)] = saying.words
     found: list[tuple[float, Key, Key]] = []
     near: list[tuple[float, Key, Key]] = []
     for one, others in neighbours(words):
+        await book.breathe()
         for other in others:
             await book.breathe()
-            mine, theirs = sayings[one], sayings[other]
-            if are_redundant(mine, theirs):
-                found.append((overlap(mine, theirs), one, other))
-            elif max(mine.note.updated_at_s, theirs.note.updated_at_s) >= since_s and are_near(mine, theirs):
-                near.append((overlap(mine, theirs), one, other))
+            alike = likeness(sayings[one], sayings[other])
+            if alike > REDUNDANT:
+                found.append((alike, one, other))
+            elif alike > NEARLY and max(sayings[each].note.updated_at_s for each in (one, other)) >= since_s:
+                near.append((alike, one, other))
     cited_by = citations(book)
     now_at: dict[Key, Key] = {}
     for _, first, second in sorted(found, key=lambda each: -each[0]):
@@ -42,21 +42,14 @@ async def merge(book: Workbook, max_bytes: int, since_s: float = 0.0) -> list[tu
         left, right = book.get(one), book.get(other)
         if one == other or left is None or right is None:
             continue
-        if (one, other) != (first, second) and not are_redundant(Saying(left), Saying(right)):
+        if (one, other) != (first, second) and likeness(book.saying(left), book.saying(right)) <= REDUNDANT:
             continue  # one of them has grown since
-        larger, smaller = (left, right) if _rank(left) >= _rank(right) else (right, left)
+        larger, smaller = sorted((left, right), key=lambda note: _rank(book, note), reverse=True)
         whole = united(larger, smaller, book.clock.wall_s())
         if size_bytes(whole) <= max_bytes and unite(book, larger, whole, smaller, cited_by):
             now_at[key_of(smaller)] = key_of(larger)
     pairs = ((book.get(one), book.get(other)) for _, one, other in sorted(near, key=lambda each: -each[0]))
     return [(one, other) for one, other in pairs if one is not None and other is not None][:MAX_PAIRS]
-
-
-def are_near(one: Saying, other: Saying) -> bool:
-    """Whether somebody should look at the two."""
-    if not may_be_one(one.note, other.note) or overlap(one, other) < NEARLY:
-        return False
-    return not differ(one.stance, other.stance) and not between(one.stance, other.stance)
 
 
 def unite(book: Workbook, larger: Note, whole: Note, smaller: Note, cited_by: dict[str, set[Key]]) -> bool:
@@ -96,9 +89,9 @@ def _means(book: Workbook, note: Note, smaller: Note) -> bool:
     return note.scope == smaller.scope or book.get((note.scope, smaller.id)) is None
 
 
-def _rank(note: Note) -> tuple[int, int, float, str]:
+def _rank(book: Workbook, note: Note) -> tuple[int, int, float, str]:
     """The larger note, where both are as large the one that is used more, then the older one."""
-    return (Saying(note).size, note.use_count, -note.created_at_s, note.id)
+    return (book.saying(note).size, note.use_count, -note.created_at_s, note.id)
 
 
 def _followed(now_at: dict[Key, Key], key: Key) -> Key:

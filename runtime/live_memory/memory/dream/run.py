@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from live_memory.agent.background import Background, NoModelNow
 from live_memory.memory.dream import concepts, dead_references, disputes, facts, pruning, redundancy
+from live_memory.memory.dream.collector import no_collection
 from live_memory.memory.dream.counsel import Counsel
 from live_memory.memory.dream.dead_references import Eyes
 from live_memory.memory.dream.facts import Doubted
@@ -58,9 +59,11 @@ class Dream:
         book, report, means = self.book, self.book.report, self.means
         await book.read()
         report.phase = "consolidate"
-        await disputes.settle(book)
-        await disputes.dispute(book)
-        pairs = await redundancy.merge(book, self.settings.note_max_bytes, self.since_s)
+        with no_collection():
+            await disputes.settle(book)
+            await disputes.dispute(book)
+            pairs = await redundancy.merge(book, self.settings.note_max_bytes, self.since_s)
+            await book.forget_sayings()
         report.phase = "health check"
         if means.texts.standing(book.place.root) == "unreachable":
             report.why["code"] = "the tree cannot be seen, so nothing was looked for in it"
@@ -69,7 +72,8 @@ class Dream:
             await dead_references.check(book, means.eyes)
             doubted = await facts.check(book, means.facts, means.texts, means.eyes)
         await self._advise(doubted, pairs)
-        await concepts.index(book)
+        with no_collection():
+            await concepts.index(book)
         report.phase = "prune"
         await pruning.prune(book, self.settings.log_keep_days)
 

@@ -16,6 +16,7 @@ from live_memory.memory.dream.report import Report
 from live_memory.memory.pace import MS, Pace
 from live_memory.memory.place import Place
 from live_memory.notes.note import Note
+from live_memory.notes.overlap import Saying
 from live_memory.store.note_changes import NoteConflict, key_of
 from live_memory.store.note_store import Action, Change, Key, NoteStore
 
@@ -41,6 +42,12 @@ class Edit:
     after: Note | None
     reason: str
 
+    @property
+    def id(self) -> str:
+        note = self.after or self.before
+        assert note is not None
+        return note.id
+
 
 @dataclass(slots=True)
 class Workbook:
@@ -54,6 +61,7 @@ class Workbook:
     report: Report
     is_held: Callable[[], bool] = lambda: True
     _notes: dict[Key, Note] = field(default_factory=dict)
+    _sayings: dict[Key, Saying] = field(default_factory=dict)
     _rested_at_s: float = 0.0
 
     async def read(self) -> None:
@@ -81,6 +89,20 @@ class Workbook:
         """The notes that are in force: neither superseded nor expired."""
         now_s = self.clock.wall_s()
         return [note for note in self if note.status != "superseded" and not note.is_expired(now_s)]
+
+    def saying(self, note: Note) -> Saying:
+        """The note taken apart; kept for as long as its words are the same."""
+        kept = self._sayings.get(key_of(note))
+        if kept is None or (kept.note.title, kept.note.body) != (note.title, note.body):
+            kept = self._sayings[key_of(note)] = Saying(note)
+        kept.note = note
+        return kept
+
+    async def forget_sayings(self) -> None:
+        """Nobody compares notes any more. One by one: to free them all takes a while, too."""
+        while self._sayings:
+            self._sayings.popitem()
+            await self.breathe()
 
     def write(self, edits: Sequence[Edit]) -> bool:
         """Make all `edits` in one transaction; False, and none of them, where somebody wrote one of the notes meanwhile. Full
