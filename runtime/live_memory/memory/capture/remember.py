@@ -16,7 +16,10 @@ MIN_WIDE_CHARS = 4
 MAX_CHARS = 1000
 TITLE_CHARS = 100
 
-_POLITE = r"(?:(?:please|and|also|ok(?:ay)?|so|per favore|bitte|s'il (?:te|vous) pla[iî]t|por favor|请|請|那么)[,，:：]?\s*){0,3}"
+_POLITE = (
+    r"(?:(?:please|and|also|ok(?:ay)?|so|by the way|btw|p\.?s\.?|per favore|a proposito|bitte|übrigens|s'il (?:te|vous) pla[iî]t|au fait"
+    r"|por favor|por cierto|a prop[oó]sito|请|請|那么|顺便)[,，:：]?\s*){0,3}"
+)
 _ASKS = (
     r"(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|never forget|take note|memori[sz]e)"
     r"(?:\s+for (?:next time|later|the future))?(?:\s+that\b|\s*[:：])"
@@ -31,7 +34,7 @@ _ASKS = (
     r"|(?:覚えて(?:おいて)?(?:ください|下さい)?|忘れないで(?:ください)?|기억해(?:\s*(?:줘|주세요))?)\s*[,、，:：]"
 )
 _REQUEST = re.compile(
-    rf"(?:^|(?<=[.!。！]\s)|(?<=[。！]))[ \t]*[-*]?[ \t]*{_POLITE}(?:{_ASKS})[ \t]*(?P<what>[^\n]+)",
+    rf"(?:^|(?<=[.!?;。！？；]\s)|(?<=[。！？；]))[ \t]*[-*]?[ \t]*{_POLITE}(?:{_ASKS})[ \t]*(?P<what>[^\n]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 # Japanese and Korean put the request behind what is to be kept.
@@ -48,6 +51,7 @@ _WANTS = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = ("?", "？")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 def requests(user_texts: Iterable[str]) -> tuple[Draft, ...]:
@@ -60,10 +64,20 @@ def _asked(text: str) -> Iterator[str]:
     prose = _CODE.sub("", text)
     for pattern in (_REQUEST, _BEHIND):
         for match in pattern.finditer(prose):
-            what = match["what"].strip().strip("\"“”'").strip()[:MAX_CHARS]
+            what = _told(match["what"]).strip().strip("\"“”'").strip()[:MAX_CHARS]
             room = MIN_CHARS if what.isascii() else MIN_WIDE_CHARS
-            if len(what) >= room and not what.endswith(_QUESTION):
+            if len(what) >= room:
                 yield what
+
+
+def _told(line: str) -> str:
+    """What `line` says before it goes on with a question; empty where it begins with one."""
+    start = 0
+    for end in [*(match.start() for match in _SENTENCE_END.finditer(line)), len(line)]:
+        if line[start:end].rstrip(" \t\"”'").endswith(_QUESTION):
+            return line[:start]
+        start = end
+    return line
 
 
 def _draft(what: str) -> Draft:
