@@ -13,7 +13,8 @@ import _event
 import _quick
 import _server
 
-SAVE_TOOL = "__memory_save"
+OUR_TOOLS = "mcp__plugin_live-memory_live-memory__"
+SAVE_TOOL = OUR_TOOLS + "memory_save"
 CONFIG_FILE = "config.json"
 OFF = ("", "0", "no", "off", "false")  # what the settings take for off
 START_WAIT_S = 10
@@ -72,9 +73,12 @@ def are_saves_approved(folder: str) -> bool:
 
 def permission(event: dict[str, object], folder: str) -> dict[str, object]:
     """The hook's answer: allow (or no word on it), with `cwd` filled in where the model left it out or wrote a relative one.
-    TypeError for a call that is none."""
+    TypeError for a call that is none. ValueError for another's tool, whoever asks: allowing it is not ours."""
+    tool = _event.text(event, "tool_name")
+    if not tool.startswith(OUR_TOOLS):
+        raise ValueError("%s is none of our tools" % tool)
     answer: dict[str, object] = {"hookEventName": "PreToolUse"}
-    if not (str(event.get("tool_name", "")).endswith(SAVE_TOOL) and are_saves_approved(folder)):
+    if not (tool == SAVE_TOOL and are_saves_approved(folder)):
         answer["permissionDecision"] = "allow"
     arguments = event.get("tool_input")
     if not isinstance(arguments, dict):

@@ -46,6 +46,7 @@ TARGET = f"≤ {RATIO_TARGET} × bare, p95 ≤ {P95_TARGET_MS:.0f} ms"
 KNOWN = {"name": "live-memory", "version": "0.1.0", "status": "ok", "pid": 1, "context": "A note.", "paths": []}
 HEALTH = json.dumps(KNOWN).encode()
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(HEALTH), HEALTH)
+OUR_TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"
 TOLD = {
     "cwd": "/src/shop",
     "session_id": "s-1",
@@ -136,7 +137,8 @@ def _measure(plugin: Path, script: str, port: int, rounds: int) -> Measured:
 
 def _timed_ms(command: list[str], environment: Mapping[str, str]) -> float:
     """What the caller waits for; what goes on in the background is waited for outside of the measurement."""
-    text = json.dumps(TOLD).encode()
+    ours = {"tool_name": OUR_TOOL} if command[-1] == BRINGS_A_SERVER_BACK else {}
+    text = json.dumps({**TOLD, **ours}).encode()
     with everything_ended() as held:
         started_s = time.perf_counter()
         subprocess.run(command, input=text, env=environment, stdout=subprocess.DEVNULL, pass_fds=(held,), check=True)

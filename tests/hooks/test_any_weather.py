@@ -38,6 +38,13 @@ TAKEN = "Live Memory cannot start: another program holds port {port}. Give the p
 Weather: TypeAlias = Callable[[socket.socket], None]
 
 
+def fit(event: str, told: object) -> object:
+    """What is told, of a tool that the hook of this event is there for."""
+    if event != "PreToolUse" or not isinstance(told, dict) or "tool_name" not in told:
+        return told
+    return {**told, "tool_name": "mcp__plugin_live-memory_live-memory__ask_live_memory"}
+
+
 @pytest.fixture
 def all_hooks(data_dir: Path, launcher: RecordingLauncher) -> Callable[..., dict[str, Spoken]]:
     """Runs every hook at once; gives what each said."""
@@ -45,7 +52,7 @@ def all_hooks(data_dir: Path, launcher: RecordingLauncher) -> Callable[..., dict
     def run(told: object, port: int) -> dict[str, Spoken]:
         env = environment(data_dir, CLAUDE_PLUGIN_ROOT=str(launcher.root), LIVE_MEMORY_PORT=str(port))
         with ThreadPoolExecutor(4) as pool:
-            return dict(zip(EVENTS, pool.map(lambda event: call(event, told, env), EVENTS), strict=True))
+            return dict(zip(EVENTS, pool.map(lambda event: call(event, fit(event, told), env), EVENTS), strict=True))
 
     return run
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from cli.stand_in import StandIn
-from hooks.calls import ROOT, call, environment
+from hooks.calls import ROOT, Spoken, call, environment
 from hooks.launchers import RecordingLauncher
 
 from live_memory.configuration import PROVIDER_KEY_NAMES
@@ -95,6 +95,16 @@ def test_it_is_asked_about_our_own_tools_only() -> None:
     assert re.fullmatch(matcher, TOOL)
     for other in ("Read", "mcp__other__ask_live_memory", "mcp__plugin_other_live-memory__ask"):
         assert not re.fullmatch(matcher, other)
+
+
+@pytest.mark.parametrize("tool", ["Bash", "Read", "mcp__other__memory_save", f"x{TOOL}", "", None, ["Bash"]])
+def test_another_s_tool_is_never_allowed_whoever_asks(
+    server: StandIn, launcher: RecordingLauncher, tool: object
+) -> None:
+    event = {"cwd": "/src/shop", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {"command": "rm x"}}
+    own = environment(server.data_dir, CLAUDE_PLUGIN_ROOT=str(launcher.root), **server.environment)
+    assert call("PreToolUse", event, own) == Spoken(None, 0, "")
+    assert server.asked == []
 
 
 @pytest.mark.parametrize("config", [None, "{}", '{"approve_saves": false}', '{"approve_saves": "off", "port": 7711}'])

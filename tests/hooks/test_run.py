@@ -9,7 +9,8 @@ import pytest
 from cli.stand_in import StandIn
 from hooks.calls import call, environment
 
-EVENT = {"cwd": "/src/shop", "tool_input": {"question": "Where?"}}
+TOOL = "mcp__plugin_live-memory_live-memory__ask_live_memory"
+EVENT = {"cwd": "/src/shop", "tool_name": TOOL, "tool_input": {"question": "Where?"}}
 
 
 def interpreter_that_leaves_a_mark(folder: Path, exit_code: int = 0) -> Path:
