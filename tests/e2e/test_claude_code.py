@@ -160,7 +160,7 @@ def test_a_server_killed_between_two_calls_is_back_for_the_second(ready_user: Cl
 def test_a_slash_command_is_answered_without_any_model(ready_user: ClaudeCode, models: TwoModels) -> None:
     ready_user.install()
     outcome = ready_user.ask("/live-memory:live-memory-config set model=a-model")
-    assert "model  a-model  (config.json)" in outcome.result["result"]
+    assert "model  a-model  config.json" in outcome.result["result"]
     assert outcome.result["num_turns"] == 0
     assert not any(models.heard.values())
 
@@ -171,4 +171,4 @@ def test_a_slash_command_shows_the_same_where_hooks_are_turned_off(ready_user: C
     models.script("claude", ["Shown."])
     ready_user.ask("/live-memory:live-memory-config set model=a-model")
     (asked,) = models.heard["claude"]
-    assert "model  a-model  (config.json)" in json.dumps(asked["messages"])
+    assert "model  a-model  config.json" in json.dumps(asked["messages"])

@@ -91,7 +91,7 @@ def look_at_the_rows(connection: sqlite3.Connection) -> int:
     execute = connection.execute
     assert execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert execute("PRAGMA foreign_key_check").fetchall() == []
-    assert execute("SELECT count(*) FROM notes").fetchone() == execute("SELECT count(*) FROM note_terms").fetchone()
+    assert execute("SELECT count(*) FROM notes").fetchone() == execute("SELECT count(*) FROM note_index").fetchone()
     facts = " ".join(body for (body,) in execute("SELECT body FROM notes"))
     carried = execute("SELECT text FROM entries WHERE kind = 'exchange' AND is_carried").fetchall()
     assert {QUESTION.findall(text)[0] for (text,) in carried} <= set(UNIT.findall(facts)), "saved with their facts"
