@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from memory.dream_scene import DreamScene
 from memory.notes_scene import REPO
 
 from live_memory.errors import QuestionError
-from live_memory.memory.reading import Wanted, read
+from live_memory.memory.reading import Wanted, get, read
 from live_memory.notes.lifecycle import DAY_S
+from live_memory.notes.note import Note
+from live_memory.notes.rendering import whole_text
 from live_memory.store.dream_log import DreamRow
 from live_memory.store.in_memory import InMemoryStore
 from live_memory.store.note_store import Change, NoteStore
@@ -394,3 +396,20 @@ def _dead_pid() -> int:
     process = subprocess.Popen(["true"])
     process.wait()
     return process.pid
+
+
+async def test_both_sides_of_a_dispute_are_shown_together_the_newest_first(scene: DreamScene) -> None:
+    scene.put("old", "max_retries = 3", "Retries")
+    scene.put("new", "max_retries = 5", "Retries of the client")
+    await scene.dream()
+    reading = await get(scene.store.note_store, (REPO,), Wanted(("old",)), _no_states)
+    assert [shown.note.id for shown in reading.shown] == ["new", "old"]
+    day = "2027-01-15"
+    assert reading.shown[1].disputes == (
+        f"Disputed by #new (written later, {day}): here “max_retries = 3”, there “max_retries = 5”",
+    )
+    assert "Disputed by #old (written earlier" in whole_text(reading.shown[0].note, disputes=reading.shown[0].disputes)
+
+
+async def _no_states(_notes: Sequence[Note]) -> dict[str, str]:
+    return {}

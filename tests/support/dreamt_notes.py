@@ -106,7 +106,12 @@ def scores(made: Made, changes: Iterable[Change], report: Mapping[str, Any]) -> 
     dead = {c.key[1] for c in expiries if c.reason.startswith("gone from the code")}
     dead |= {each["ids"][0] for each in report["listed"].get("doubtful", ())}
     over = {c.key[1] for c in expiries if c.after is None and c.reason == "it expired"} - dead
-    found: dict[str, set[Any]] = {"dead code": dead, "contradiction": disputes, "near-duplicate": merges, "expiry": over}
+    found: dict[str, set[Any]] = {
+        "dead code": dead,
+        "contradiction": disputes,
+        "near-duplicate": merges,
+        "expiry": over,
+    }
     return {check: _score(made, check, each) for check, each in found.items()}
 
 

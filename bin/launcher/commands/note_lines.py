@@ -78,6 +78,10 @@ def whole(note: Mapping[str, object]) -> Iterator[str]:
         yield printable(text(note, "description"))
     yield ""
     yield printable(text(note, "body").rstrip("\n"))
+    disputes = [printable(str(line)) for line in listed(note, "disputes")]
+    if disputes:
+        yield ""
+        yield from disputes
     connected = [
         f"{label}: {', '.join(map(str, listed(note, name)))}" for name, label in CONNECTIONS if listed(note, name)
     ]

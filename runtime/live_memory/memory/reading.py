@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from live_memory.memory import disputed
 from live_memory.notes.note import Note
 from live_memory.store.note_store import NoteStore
 
@@ -28,11 +29,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ShownNote:
-    """A note with the state of its files (FRESH, STALE, GONE, empty: it names none), and who cites it."""
+    """A note with the state of its files (FRESH, STALE, GONE, empty: it names none), who cites it, and what others say
+    against it."""
 
     note: Note
     state: str
     backlinks: tuple[str, ...]
+    disputes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ def read(store: NoteStore, scopes: Sequence[str], wanted: Wanted) -> tuple[tuple
     heirs = _heirs(store, scopes, missing)
     found |= {note.id: note for note in heirs.values()}
     missing = tuple(each for each in missing if each not in heirs)
+    found = _with_other_sides(store, found)
     edge = list(found.values())
     for _ in range(min(wanted.depth, MAX_DEPTH) if wanted.relations else 0):
         near = [each for each in _connected(store, scopes, edge, wanted.relations) if each not in found]
@@ -76,8 +80,12 @@ async def get(
     notes, missing, left_out = read(store, scopes, wanted)
     by_id = await states(notes)
     cited_by = store.backlinks(scopes, [note.id for note in notes])
-    shown = (ShownNote(note, by_id.get(note.id, ""), tuple(cited_by.get(note.id, ()))) for note in notes)
-    return Reading(tuple(shown), missing, left_out)
+    disputes = disputed.lines_of(store, notes)
+    shown = tuple(
+        ShownNote(note, by_id.get(note.id, ""), tuple(cited_by.get(note.id, ())), disputes.get(note.id, ()))
+        for note in notes
+    )
+    return Reading(shown, missing, left_out)
 
 
 def _by_id(store: NoteStore, scopes: Sequence[str], ids: Sequence[str]) -> dict[str, Note]:
@@ -87,6 +95,15 @@ def _by_id(store: NoteStore, scopes: Sequence[str], ids: Sequence[str]) -> dict[
     for note in store.get(keys):
         found.setdefault(note.id, note)
     return found
+
+
+def _with_other_sides(store: NoteStore, found: Mapping[str, Note]) -> dict[str, Note]:
+    """`found`, each disputed note together with those that it is in dispute with, the newest first."""
+    whole: dict[str, Note] = {}
+    for note in found.values():
+        together = sorted((note, *disputed.sides(store, note)), key=lambda each: -each.updated_at_s)
+        whole |= {each.id: each for each in together if each.id not in whole}
+    return whole
 
 
 def _heirs(store: NoteStore, scopes: Sequence[str], ids: Sequence[str]) -> dict[str, Note]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from live_memory.clock import Clock
+from live_memory.memory import disputed
 from live_memory.memory.calibration import Calibration
 from live_memory.memory.finding import Finder
 from live_memory.memory.kinship import Kinship
@@ -119,7 +120,12 @@ class Recall:
         if not chosen:
             return NOTHING
         states = await self._provenance.states([pick.ranked.note for pick in chosen], place, STATES_WITHIN_S)
-        recalled = _handed_over(chosen, states, settings.recall_token_budget)
+        disputes = disputed.lines_of(self._store, [pick.ranked.note for pick in chosen])
+        texts = [
+            whole_text(note, states.get(note.id, ""), disputes=disputes.get(note.id, ()))
+            for note in (pick.ranked.note for pick in chosen)
+        ]
+        recalled = _handed_over(chosen, states, texts, settings.recall_token_budget)
         self._remember(session_id, chosen[: len(recalled.notes)])
         return recalled
 
@@ -218,17 +224,19 @@ def _sieve(settings: Settings, now_s: float) -> Sieve:
     return Sieve(but_kinds=kinds, but_statuses=statuses, alive_at_s=now_s)
 
 
-def _handed_over(chosen: Sequence[_Pick], states: Mapping[str, str], budget_tokens: int) -> Recalled:
+def _handed_over(
+    chosen: Sequence[_Pick], states: Mapping[str, str], whole: Sequence[str], budget_tokens: int
+) -> Recalled:
     """As many of the chosen as fit, the last one cut where something of it does."""
     texts: list[str] = []
     notes: list[RecalledNote] = []
     room_tokens = budget_tokens - estimate_tokens(INTRODUCTION)
     room_chars = MAX_CONTEXT_CHARS - len(INTRODUCTION)
-    for pick in chosen:
+    for pick, said in zip(chosen, whole, strict=True):
         note, state = pick.ranked.note, states.get(pick.ranked.note.id, "")
         if room_tokens < MIN_NOTE_TOKENS:
             break
-        text = cut(truncate_to_tokens(redact(whole_text(note, state)), room_tokens), max(0, room_chars))
+        text = cut(truncate_to_tokens(redact(said), room_tokens), max(0, room_chars))
         room_tokens -= estimate_tokens(text)
         room_chars -= len(text)
         texts.append(text)

@@ -40,12 +40,13 @@ def gist(note: Note) -> str:
     return description if title.casefold() in description.casefold() else f"{title}. {description}"
 
 
-def whole_text(note: Note, state: str = "", backlinks: Sequence[str] = ()) -> str:
-    """Heading, description, body, and a last line of what it is connected with."""
+def whole_text(note: Note, state: str = "", backlinks: Sequence[str] = (), disputes: Sequence[str] = ()) -> str:
+    """Heading, description, body, what others say against it, and a last line of what it is connected with."""
     parts = [
         f"## #{note.id} ({marks(note, state)}): {_line(note.title)}".rstrip(": "),
         note.description.strip(),
         note.body.strip(),
+        *map(_line, disputes),
     ]
     return "\n".join([*(part for part in parts if part), _connections(note, state, backlinks)])
 

@@ -53,7 +53,7 @@ async def _get(state: ServerState, given: Fields) -> str:
 
 
 def _texts(reading: Reading) -> str:
-    return "\n\n".join(whole_text(each.note, each.state, each.backlinks) for each in reading.shown)
+    return "\n\n".join(whole_text(each.note, each.state, each.backlinks, each.disputes) for each in reading.shown)
 
 
 async def _save(state: ServerState, given: Fields) -> str:

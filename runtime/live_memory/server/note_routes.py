@@ -117,7 +117,8 @@ async def state_set(state: ServerState, request: Request) -> Response:
 
 
 def _read_json(shown: ShownNote) -> dict[str, object]:
-    return {**note_json.to_json(shown.note), "state": shown.state, "backlinks": list(shown.backlinks)}
+    beside = {"state": shown.state, "backlinks": list(shown.backlinks), "disputes": list(shown.disputes)}
+    return {**note_json.to_json(shown.note), **beside}
 
 
 def _change_json(change: Change) -> dict[str, object]:

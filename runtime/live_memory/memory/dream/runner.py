@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import secrets
 from collections.abc import Mapping
@@ -162,7 +163,8 @@ class Dreams:
         last = bench.store.dreams.last(place.repo_id)
         if mode == "run":
             held = bench.store.dreams.current(place.repo_id)
-            stale_s = 0.0 if held is not None and self._is_dead(held) else STALE_S
+            # A clock that was set back says nothing about a process that is gone.
+            stale_s = -math.inf if held is not None and self._is_dead(held) else STALE_S
             claimed = bench.store.dreams.claim(row, stale_s)
             if claimed is None:
                 return None
