@@ -111,3 +111,19 @@ def test_passages_answer_with_places_in_the_code(tmp_path: Path, repository: Pat
     assert answer["model"] == "passages"
     assert [citation["path"] for citation in answer["citations"]][:1] == ["harbour.py"]
     assert {citation["state"] for citation in answer["citations"]} == {"FRESH"}
+
+
+def test_a_dream_tidies_the_notes_and_is_taken_back(ready: Machine, repository: Path) -> None:
+    (repository / "retry.py").write_text("max_retries = 5\n")
+    for title, body in (("Retries", "max_retries = 3"), ("Retries of the client", "`max_retries` is 5 now.")):
+        done(ready, repository, "save", title, body)
+    rehearsed = json.loads(done(ready, repository, "dream", "--dry-run", "--json").stdout)
+    assert rehearsed["report"]["counts"] == {"disputed": 1}
+    assert "1 disputed" in done(ready, repository, "dream", "--force").stdout
+    shown = done(ready, repository, "get", "retries").stdout
+    assert "there “`max_retries` is 5 now.”" in shown
+    assert "hours are left" in done(ready, repository, "dream").stdout
+    assert "Taken back: 2 changes" in done(ready, repository, "dream", "undo").stdout
+    dream = figures(ready, repository)["dream"]
+    assert isinstance(dream, dict)
+    assert dream["runs"] == 1

@@ -36,6 +36,14 @@ CONTRADICTING = (
     ("Porta", "La porta del server è 7711.", "Porta del server", "La porta del server è 8080."),
     ("Linter", "The line length is not 100.", "Linter", "The line length is 100."),
     ("Attempts", "The number of attempts is three.", "Attempts", "The number of attempts is 5."),
+    ("Attempts", "The number of attempts is three.", "Attempts", "The number of attempts is sixteen."),
+    ("Auth", "JWT tokens expire after 15 minutes.", "Auth tokens", "JWT tokens expire after 60 minutes."),
+    ("Port", "The dev server listens on port 3000.", "Dev server port", "The dev server listens on port 8080."),
+    ("Python", "The project requires Python 3.9.", "Python version", "The project requires Python 3.12."),
+    ("Retention", "Logs are kept for 30 days.", "Log retention", "Logs are kept for 90 days."),
+    ("Retries", "The client retries 3 times.", "Retries", "The client retries 5 times."),
+    ("Uploads", "Uploads are limited to 10 MB.", "Max upload", "Uploads are limited to 50 MB."),
+    ("Database", "We use PostgreSQL as the primary database.", "Database", "We use MySQL as the primary database."),
 )
 AGREEING = (
     ("Step 1", "The limit of step 1 is 35 ms.", "Step 2", "The limit of step 2 is 42 ms."),
@@ -61,6 +69,18 @@ AGREEING = (
     ("Range", "The port is between 7000 and 7100.", "Range", "The port is 7711."),
     ("Linter", "The line length is not 100.", "Linter", "The line length is 120."),
     ("Size", "The batch size is 64.", "Size", "The batch size is 64 items."),
+    ("Steps", "Of the release, step 3 restarts the server.", "Steps", "Of the release, step 4 restarts the server."),
+    ("Migration", "The migration took 30 minutes in all.", "Migration", "The migration took 45 minutes in all."),
+    ("Shards", "Shard 5 lives on the old host.", "Shards", "Shard 6 lives on the old host."),
+    ("Slots", "Slots are given out in hall 4 to drivers.", "Slots", "Slots are given out in hall 7 to drivers."),
+    ("Keys", "Tokens expire after 60 minutes.", "Keys", "Tokens expire after 1 hour."),
+    ("Keys", "Tokens expire after at least 5 minutes.", "Keys", "Tokens expire after at most 9 minutes."),
+    ("Keys", "In staging tokens expire after 5 minutes.", "Keys", "In production tokens expire after 9 minutes."),
+    ("Logs", "Access logs are kept for 30 days.", "Logs", "Audit logs are kept for 365 days."),
+    ("Retries", "The client retries 3 times.", "Retries", "The worker retries 5 times."),
+    ("Backoff", "The second retry waits for 2 seconds.", "Backoff", "The third retry waits for 4 seconds."),
+    ("Plans", "On plan A uploads are limited to 10 MB.", "Plans", "On plan B uploads are limited to 50 MB."),
+    ("Forms", "Forms go to Lisbon for a stamp each week.", "Forms", "Forms go to Vienna for a stamp each week."),
 )
 
 

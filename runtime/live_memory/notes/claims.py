@@ -44,6 +44,10 @@ _BOUND = re.compile(
     r"|(?P<about>about|around|roughly|approximately|~|circa))\s*",
     re.IGNORECASE,
 )
+_BOUND_END = re.compile(
+    r"(?:at most|up to|no more than|at least|no less than|more than|less than|about|around|roughly|approximately|[<>]=?|[\u2264\u2265~])\s*$",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"^[`\"'\u201c]([^`\"'\u201d\n]{1,80})[`\"'\u201d]")
 _NAME = re.compile(r"^[A-Z][\w.+#-]*(?:\s(?:\d[\w.]*))?(?=[\s.,;)]|$)")
 _CONDITION = re.compile(
@@ -79,7 +83,7 @@ def _claims(text: str) -> tuple[Claim, ...]:
 
 
 def _of(sentence: str) -> Iterator[Claim]:
-    if len(sentence) > MAX_SENTENCE_CHARS or _PAST.search(sentence) or _UNSURE.search(sentence):
+    if len(sentence) > MAX_SENTENCE_CHARS or is_unsure(sentence):
         return
     said = _SAYS.search(sentence)
     if said is None:
@@ -93,8 +97,23 @@ def _of(sentence: str) -> Iterator[Claim]:
     name = meaning(left) | frozenset(_DIGIT.findall(left))
     if value is None or not name or (len(name) > MAX_NAME_TERMS and not identifier):
         return
-    conditions = frozenset(fold(found.group()) for found in _CONDITION.finditer(sentence))
-    yield Claim(sentence, identifier, name, value, _bound(bound), is_negated, conditions)
+    yield Claim(sentence, identifier, name, value, _bound(bound), is_negated, conditions_of(sentence))
+
+
+def is_unsure(sentence: str) -> bool:
+    """Whether it speaks of the past, of a range, or of what may be."""
+    return _PAST.search(sentence) is not None or _UNSURE.search(sentence) is not None
+
+
+def conditions_of(sentence: str) -> frozenset[str]:
+    """The dates, versions and environments that it is said for."""
+    return frozenset(fold(found.group()) for found in _CONDITION.finditer(sentence))
+
+
+def bound_of(before: str) -> str:
+    """The words of a bound that a text ends with; empty where it ends with none."""
+    found = _BOUND_END.search(before)
+    return " ".join(fold(found.group()).split()) if found else ""
 
 
 def meaning(text: str) -> frozenset[str]:

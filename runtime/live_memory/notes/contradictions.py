@@ -13,6 +13,7 @@ from functools import cached_property
 
 from live_memory.notes.claims import Claim, claims, meaning
 from live_memory.notes.duplicates import TURNING
+from live_memory.notes.frames import Frame, frames
 from live_memory.notes.note import Note
 from live_memory.notes.sentences import sentences
 from live_memory.text.terms import TOKEN, fold, stem
@@ -76,13 +77,18 @@ class Stance:
         return tuple(map(_spoken, sentences(self.note.body)))
 
     @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(frame for sentence in sentences(self.note.body) for frame in frames(sentence))
+
+    @cached_property
     def handles(self) -> frozenset[str]:
         """What it can be contradicted by: only notes that share one of these may contradict each other. Those of an
-        identifier begin with `=`, those of a sentence's words with `"`."""
+        identifier begin with `=`, of a frame with `~`, of a sentence's words with `"`."""
         found = {f"={claim.identifier}" for claim in self.claims if claim.identifier}
         for claim in self.claims:
             if not claim.identifier:
                 found |= claim.name
+        found |= {f"~{frame.key}" for frame in self.frames}
         said = (each for each in self.spoken if len(each.words) >= MIN_DENIED_TERMS)
         return frozenset(found) | {'"' + " ".join(sorted(each.words)) for each in said}
 
@@ -103,7 +109,7 @@ def between(one: Stance, other: Stance) -> tuple[Contradiction, ...]:
     mine, theirs = one.note.sources, other.note.sources
     if mine and theirs and not mine.keys() & theirs.keys():
         return ()
-    found = tuple(dict.fromkeys((*_in_values(one, other), *_in_words(one, other))))
+    found = tuple(dict.fromkeys((*_in_values(one, other), *_in_frames(one, other), *_in_words(one, other))))
     return () if found and differ(one, other) else found
 
 
@@ -139,6 +145,14 @@ def _clash(mine: Claim, theirs: Claim) -> bool:
     if mine.is_negated == theirs.is_negated:
         return compared == "different" and not mine.is_negated
     return compared == "same"
+
+
+def _in_frames(one: Stance, other: Stance) -> Iterator[Contradiction]:
+    """Sentences that differ in one value."""
+    for mine in one.frames:
+        for theirs in other.frames:
+            if mine.contradicts(theirs):
+                yield Contradiction(mine.sentence, theirs.sentence)
 
 
 def _in_words(one: Stance, other: Stance) -> Iterator[Contradiction]:
