@@ -68,7 +68,7 @@ def welcome(folder: str) -> str:
     except OSError as error:
         return "Live Memory cannot write to its data folder %s: %s." % (folder, error.strerror)
     port = _server.port_in_force(folder)
-    health = _server.probe(port)
+    health = own_health(folder, port)
     if health is not None and not is_changed:
         return concern(port, health)
     is_doubtful = health is None and not is_proven(folder)
@@ -127,10 +127,19 @@ def watch(folder: str, port: int, start: _server.Start) -> str:
         if start.has_ended(WATCH_S):
             reason = _server.last_words(folder)
             return "Live Memory cannot start: %s" % reason.replace("live-memory: ", "", 1) if reason else ""
-        health = _server.probe(port)
+        health = own_health(folder, port)
         if health is not None:
             return concern(port, health)
     return ""
+
+
+def own_health(folder: str, port: int) -> dict[str, object] | None:
+    """What /health answers; None also where it is the Live Memory of another folder, which the launcher knows how to take:
+    it may be the command line's own, which gives way."""
+    health = _server.probe(port)
+    named = (health or {}).get("data_dir")
+    is_other = isinstance(named, str) and os.path.realpath(named) != os.path.realpath(folder)
+    return None if is_other else health
 
 
 if __name__ == "__main__":

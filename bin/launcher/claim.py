@@ -14,7 +14,7 @@ import sys
 import time
 
 import _client
-from launcher import holder, identity, paths
+from launcher import holder, identity, paths, predecessor
 from launcher.errors import LaunchError
 
 BACKLOG = 512  # connections wait here while the process turns from doorman into runtime
@@ -40,7 +40,10 @@ def claim(place: paths.Place) -> socket.socket | None:
         record = _client.read_record(place.data_dir)
         seen = identity.probe(place)
         if seen.kind == "foreign":
-            raise holder.held(place.port, seen.health)
+            before = predecessor.serving(place, os.environ)
+            if before is None:
+                raise holder.held(place.port, seen.health)
+            retire(before)
         if seen.kind == "ours":
             if not _is_outdated(seen.health):
                 return None

@@ -8,6 +8,7 @@ Absent on purpose: taking over from an old or hung server. The started process d
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -103,9 +104,10 @@ class _Watch:
         if is_staying and not identity.is_older(seen.health.get("version"), self.version):
             return seen.health
         if seen.kind == "foreign":
-            from launcher import holder
+            from launcher import holder, predecessor
 
-            raise holder.held(self.place.port, seen.health)
+            if predecessor.serving(self.place, os.environ) is None:
+                raise holder.held(self.place.port, seen.health)
         self._start_unless_starting()
         return {}
 

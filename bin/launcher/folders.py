@@ -50,6 +50,18 @@ def home(env: Mapping[str, str]) -> str:
     return folder
 
 
+def is_plugins(folder: str) -> bool:
+    """Whether Claude Code made `folder` for this plugin."""
+    parent, name = os.path.split(folder)
+    return name.startswith(PLUGIN_FOLDERS) and parent.endswith(os.path.join("plugins", "data"))
+
+
+def is_of_this_claude(folder: str, env: Mapping[str, str]) -> bool:
+    """Whether `folder` is the plugin's in the very configuration that CLAUDE_CONFIG_DIR names."""
+    claude = env.get("CLAUDE_CONFIG_DIR") or ""
+    return bool(claude) and os.path.dirname(folder) == os.path.join(claude, "plugins", "data") and is_plugins(folder)
+
+
 def _plugin_folders(parent: str) -> list[str]:
     try:
         return [os.path.join(parent, name) for name in os.listdir(parent) if name.startswith(PLUGIN_FOLDERS)]

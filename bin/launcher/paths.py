@@ -56,7 +56,11 @@ def place(flag: str | None = None, environ: Mapping[str, str] | None = None, ser
     env = os.environ if environ is None else environ
     folder = folders.named(flag, env)
     if not folder:
-        folder = served_data_dir(env_port(env) or DEFAULT_PORT) or folders.default(env)
+        own = folders.default(env)
+        served = served_data_dir(env_port(env) or DEFAULT_PORT)
+        # Of two configurations of Claude Code, the one in force is meant, whichever has a server running.
+        is_elsewhere = folders.is_of_this_claude(own, env) and not folders.is_of_this_claude(served, env)
+        folder = own if is_elsewhere or not served else served
     folder = os.path.abspath(os.path.expanduser(folder))
     return Place(folder, env_port(env) or url_port(server_url) or recorded_port(folder) or config_port(folder))
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import _client
-from launcher import claim, detached, identity, interpreter, paths, venv
+from launcher import claim, detached, identity, interpreter, paths, predecessor, venv
 from launcher.errors import LaunchError
 
 
@@ -39,6 +39,7 @@ def _run(place: paths.Place, log: str) -> int:
         sys.stderr.write(f"live-memory: {sentence}\n")
         return 0
     try:
+        predecessor.inherit(place.data_dir, os.environ)
         _settle_in(place, log)
         return _serve(place, listener)
     finally:

@@ -208,6 +208,18 @@ def test_a_first_start_that_fails_is_told_of(tmp_path: Path, unused_port: int) -
         launcher.close()
 
 
+def test_the_live_memory_of_another_folder_on_the_port_is_left_to_the_launcher_and_told_of(
+    tmp_path: Path, server: StandIn
+) -> None:
+    launcher = RecordingLauncher(tmp_path / "plugin", then='echo "live-memory: Port 1 is held by another." >&2; exit 1')
+    try:
+        named = {"CLAUDE_PLUGIN_ROOT": str(launcher.root), "LIVE_MEMORY_PORT": str(server.port)}
+        spoken = call("SessionStart", EVENT, environment(tmp_path / "of-the-plugin", **named))
+        assert spoken.line == "Live Memory cannot start: Port 1 is held by another."
+    finally:
+        launcher.close()
+
+
 def test_a_start_that_failed_is_watched_the_next_time(
     start: Start, data_dir: Path, launcher: RecordingLauncher, unused_port: int
 ) -> None:
