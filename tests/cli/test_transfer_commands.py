@@ -125,6 +125,15 @@ def test_am_memorys_database_and_claude_codes_folder_are_known_by_their_look_and
     assert "three" in [note["id"] for note in json.loads(shell.run("export", "--scope", "global"))["notes"]]
 
 
+def test_the_memory_of_agd_is_found_under_a_name_with_dots_where_only_slashes_were_replaced(shell: Shell) -> None:
+    dotted = shell.folder / "my.shop_2"
+    (dotted / ".git").mkdir(parents=True)
+    memory = shell.home / ".claude" / "projects" / str(dotted).replace("/", "-") / "memory"
+    memory.mkdir(parents=True)
+    (memory / "memory.agd").write_text("@x-project [#two]\n~~~\nHere.\n~~~\n")
+    assert shell.imported("--format", "agd", cwd=dotted)["created"] == 1
+
+
 def test_a_hand_off_folder_takes_no_file_of_somebody_elses_place_and_writes_through_no_link(shell: Shell) -> None:
     shell.imported(str(FORTY_BLOCKS))
     notes = shell.here / "notes"

@@ -71,18 +71,21 @@ def usual_places(form: str, folder: str) -> list[Source]:
     """Where the programs of a format keep the notes of `folder`, those places that there are."""
     home = os.path.expanduser("~")
     claude = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    memory = os.path.join(
-        claude, "projects", "".join(c if c.isascii() and c.isalnum() else "-" for c in folder), "memory"
-    )
+    # agd-memory replaces the slashes of the path only, Claude Code whatever is no letter and no digit.
+    by_agd, by_claude = folder.replace("/", "-"), "".join(c if c.isascii() and c.isalnum() else "-" for c in folder)
+    agds = [
+        os.path.join(claude, "projects", name, "memory", "memory.agd") for name in dict.fromkeys((by_agd, by_claude))
+    ]
     places = {
-        "agd": [os.path.join(memory, "memory.agd"), os.path.join(claude, "memory", "global.agd")],
-        "claude": [memory],
+        "agd": [*agds, os.path.join(claude, "memory", "global.agd")],
+        "claude": [os.path.join(claude, "projects", by_claude, "memory")],
         "am-memory": [os.path.join(home, ".am-memory", "memory.db")],
     }
-    found = [Source(path, form) for path in places.get(form, []) if os.path.exists(path)]
+    searched = places.get(form, [])
+    found = [Source(path, form) for path in searched if os.path.exists(path)]
     if not found:
-        searched = " or ".join(places.get(form, [])) or "nowhere: name a file or a folder"
-        raise LaunchError(f"There is nothing to import; looked for {searched}.")
+        looked = f"looked for {' and '.join(searched)}" if searched else f"{form} has no place of its own"
+        raise LaunchError(f"There is nothing to import; {looked}: name a file or a folder.")
     return found
 
 
