@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 from server.desks import TOKEN, HandDesk
@@ -200,6 +201,16 @@ async def test_an_idle_server_ends_by_itself_but_not_while_it_works() -> None:
         desk.gate.set()
         assert (await asking).status == 200
         assert 0 < server.state.idle_left_s <= 1
+
+
+async def test_a_server_whose_data_folder_was_removed_ends_though_nobody_asks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("live_memory.server.app.IDLE_CHECK_S", 0.01)
+    async with live_server(HandDesk()) as server:
+        server.state.token_file = tmp_path / "removed" / "token"
+        async with asyncio.timeout(PATIENCE_S):
+            await server.serving
 
 
 async def test_64_questions_at_once_are_all_answered() -> None:

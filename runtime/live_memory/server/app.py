@@ -122,6 +122,9 @@ async def _until_told_to_end(state: ServerState) -> None:
         if state.idle_left_s <= 0:
             logger.info("draining idle_s=%d", state.settings.idle_exit_s)
             return state.drain()
+        if state.is_orphan:  # the plugin was uninstalled: nobody will come who could end it
+            logger.warning("draining: the token in the data folder is another's")
+            return state.drain()
         try:
             async with asyncio.timeout(min(state.idle_left_s, IDLE_CHECK_S)):
                 await state.shutdown.wait()
