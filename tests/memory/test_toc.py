@@ -71,6 +71,13 @@ def test_where_the_last_session_stopped_comes_before_everything_while_it_is_fres
     assert "Where the last session stopped" not in "\n".join(lines(NOTE, stale))
 
 
+def test_a_session_of_no_repository_is_not_where_the_last_one_here_stopped() -> None:
+    elsewhere = replace(SESSION, id="session-10", scope=GLOBAL, updated_at_s=NOW_S)
+    assert "Where the last session stopped: #session-9" in "\n".join(lines(elsewhere, SESSION))
+    assert "Where the last session stopped" not in "\n".join(lines(elsewhere))
+    assert listed(elsewhere, SESSION, NOTE) == ["#session-10", "#rounding"]
+
+
 def test_sessions_are_listed_where_nothing_else_is_asked_for() -> None:
     older = replace(SESSION, id="session-8", updated_at_s=NOW_S - 3600)
     assert listed(older, SESSION) == ["#session-8"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from live_memory.notes.note import Note
+from live_memory.notes.note import GLOBAL, Note
 from live_memory.notes.rendering import LINE_CHARS, cut, shown_as_data, table_line
 from live_memory.text.fencing import one_line
 from live_memory.text.tokens import estimate_tokens
@@ -42,7 +42,7 @@ def toc(notes: Sequence[Note], count: int, budget_tokens: int, now_s: float) -> 
     if not notes or budget_tokens <= 0:
         return NO_TOC
     session = last_session(notes, now_s)
-    listed = [note for note in best_first(notes) if note.kind != "session"] or list(best_first(notes))
+    listed = [note for note in best_first(notes) if not _is_session_here(note)] or list(best_first(notes))
     head = [f"{LAST_SESSION} {_told(session)}"] if session else []
     noun = "1 note" if count == 1 else f"{count} notes"
     heading = HEADING.format(count=noun)
@@ -62,8 +62,13 @@ def best_first(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 def last_session(notes: Iterable[Note], now_s: float) -> Note | None:
     """The newest session's note, while it is fresh."""
-    fresh = [note for note in notes if note.kind == "session" and now_s - note.updated_at_s <= FRESH_SESSION_S]
+    fresh = [note for note in notes if _is_session_here(note) and now_s - note.updated_at_s <= FRESH_SESSION_S]
     return max(fresh, key=lambda note: note.updated_at_s, default=None)
+
+
+def _is_session_here(note: Note) -> bool:
+    """Whether it tells of a session in this repository; one of no repository (am-memory has such) is a note like others."""
+    return note.kind == "session" and note.scope != GLOBAL
 
 
 def _told(session: Note) -> str:
