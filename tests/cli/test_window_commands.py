@@ -66,6 +66,15 @@ def test_stats_are_lines_with_their_units(env: dict[str, str]) -> None:
     ]
 
 
+def test_stats_say_how_long_ago_something_was_and_count_one_as_one(env: dict[str, str], server: StandIn) -> None:
+    runs = {"capture": {"last_run_s_ago": 1238}, "dream": {"last_run_s_ago": None}}
+    server.routes["GET /stats"] = always({**STATS, "questions": 1, "notes": {"notes": 1}, **runs})
+    lines = run(env, "stats").stdout.splitlines()
+    assert lines[0] == "window 21% full · 1 question"
+    assert lines[1] == "1 note"
+    assert [line for line in lines if "last run" in line] == ["  last run  20 min 38 s ago", "  last run  never"]
+
+
 def test_stats_say_first_of_all_where_secrets_are_left_in(env: dict[str, str], server: StandIn) -> None:
     server.routes["GET /stats"] = always({**STATS, "redaction": {"state": "off", "secrets_taken_out": 0}})
     lines = run(env, "stats").stdout.splitlines()

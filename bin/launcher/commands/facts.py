@@ -12,6 +12,7 @@ DAY_S = 86400
 MS_PER_S = 1000
 KILO = 1024
 INDENT = "  "
+AGO = "_s_ago"
 
 
 def lines(facts: Mapping[str, object], indent: str = "") -> Iterator[str]:
@@ -28,12 +29,16 @@ def lines(facts: Mapping[str, object], indent: str = "") -> Iterator[str]:
 
 def label(name: str) -> str:
     """The name as words, without a unit that the value shows."""
+    if name.endswith(AGO):
+        return name.removesuffix(AGO).replace("_", " ")
     stem, _, unit = name.rpartition("_")
     return (stem if stem and unit in UNITS else name).replace("_", " ")
 
 
 def shown(name: str, value: object) -> str:
     """The value with its unit."""
+    if name.endswith(AGO):
+        return f"{duration(value)} ago" if isinstance(value, (int, float)) else "never"
     if value is None:
         return "unknown"
     if isinstance(value, bool):

@@ -38,7 +38,7 @@ def meaning(semantic: Mapping[str, object]) -> str:
 def _notes(stats: Mapping[str, object]) -> Iterator[str]:
     notes = stats.get("notes")
     if isinstance(notes, Mapping) and notes.get("notes"):
-        yield f"{notes['notes']} notes"
+        yield _counted(notes["notes"], "note")
         yield from (f"{notes[name]} {name}" for name in ("open", "disputed", "expired") if notes.get(name))
 
 
@@ -47,9 +47,13 @@ def _window(stats: Mapping[str, object]) -> Iterator[str]:
     if isinstance(context, Mapping) and isinstance(context.get("ratio"), (int, float)):
         yield f"window {context['ratio']:.0%} full"
     if "questions" in stats:
-        yield f"{stats['questions']} questions"
+        yield _counted(stats["questions"], "question")
     if isinstance(files, Mapping):
         yield f"{stats.get('files_known', 0)} files, {files.get('stale', 0)} stale"
+
+
+def _counted(count: object, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _cost(stats: Mapping[str, object]) -> Iterator[str]:
@@ -58,6 +62,6 @@ def _cost(stats: Mapping[str, object]) -> Iterator[str]:
         yield f"{money(stats['cost_today_usd'])} today"
     yield f"{money(stats['cost_usd'])} in all"
     if stats.get("unpriced_questions"):
-        yield f"{stats['unpriced_questions']} questions without a known price (n/a)"
+        yield f"{_counted(stats['unpriced_questions'], 'question')} without a known price (n/a)"
     if stats.get("saved_by_cache_usd"):
         yield f"the cache saved {money(stats['saved_by_cache_usd'])}"

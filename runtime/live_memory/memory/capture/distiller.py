@@ -229,7 +229,12 @@ class Distiller:
         if tries >= self._settings.capture_retries:
             return Rest(now_s, f"waits after {tries} tries: {error}", tries=0, next_try_at_s=now_s + RESTING_S)
         wait_s = tries * self._settings.capture_backoff_s
-        return Rest(now_s, f"tried {tries} times: {error}", tries=tries, next_try_at_s=now_s + wait_s)
+        return Rest(
+            now_s,
+            f"tried {'once' if tries == 1 else f'{tries} times'}: {error}",
+            tries=tries,
+            next_try_at_s=now_s + wait_s,
+        )
 
     def _renewed(self) -> QueuedTranscript:
         row = self._bench.queue.renew(self._row.path, self._row.owner, self._bench.clock.wall_s())
