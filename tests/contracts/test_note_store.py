@@ -285,3 +285,5 @@ def test_a_batch_is_found_whole_in_whatever_scopes_it_wrote(store: NoteStore) ->
         ("create", (REPO, "port-of-the-server")),
     ]
     assert (store.batch("", 10), store.batch("other", 10), len(store.batch("run", 1))) == ((), (), 1)
+    newest, *older = store.batch("run", 10)
+    assert store.batch("run", 10, newest.number) == tuple(older)

@@ -15,6 +15,7 @@ from memory.dream_scene import DreamScene
 from memory.notes_scene import REPO
 
 from live_memory.errors import QuestionError
+from live_memory.memory.dream import workbook
 from live_memory.memory.reading import Wanted, get, read
 from live_memory.notes.lifecycle import DAY_S
 from live_memory.notes.note import Note
@@ -355,6 +356,21 @@ async def test_a_demoted_fact_is_verified_only_where_its_files_say_so_beyond_dou
     assert {fact.id for fact in scene.store.notes.stale(root)} == {holds, changed, vague, gone, moved}
     await scene.close()
     store.close()
+
+
+async def test_a_run_that_is_full_leaves_the_rest_to_the_next(
+    scene: DreamScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook, "MAX_CHANGES", 3)
+    for number in range(5):
+        scene.put(f"over{number}", f"Demo {number} is on Friday.", f"Demo {number}", expires_at_s=1.0)
+        scene.put(f"odd{number}", f"odd_{number}_limit = 3", f"Limit {number}")
+    scene.put("other", "odd_1_limit = 4", "Limit 1")
+    answer = await scene.dream()
+    assert answer["report"]["changes"] == 3
+    assert "at most" in answer["report"]["left_undone"]["the rest"]
+    monkeypatch.undo()
+    assert (await scene.counts())["expired"] == 5
 
 
 async def test_a_long_run_answers_before_it_ends(scene: DreamScene) -> None:

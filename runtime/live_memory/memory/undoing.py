@@ -25,10 +25,10 @@ def undone(newest_first: Iterable[Change]) -> frozenset[int]:
 
 def batch_in_force(batch_of: BatchOf, batch: str) -> tuple[Change, ...]:
     """The changes of a batch that were not taken back, the newest first."""
-    changes, name = batch_of(batch), _batch(batch)
+    changes, name = batch_of(batch), undo_of(batch)
     undos: list[Change] = []
     while found := batch_of(name):  # an undo, an undo of it, and so on
-        undos, name = [*found, *undos], _batch(name)
+        undos, name = [*found, *undos], undo_of(name)
     gone = undone(sorted(undos, key=lambda change: -change.number))
     return tuple(change for change in changes if change.number not in gone)
 
@@ -51,10 +51,11 @@ def newest_in_force(newest_first: Sequence[Change], batch_of: BatchOf) -> tuple[
 def reversal(newest_first: Iterable[Change], now_s: float, actor: str) -> tuple[Change, ...]:
     """The changes that take these back, the newest first."""
     return tuple(
-        Change("undo", change.after, change.before, now_s, actor, f"undo of {change.number}", _batch(change.batch))
+        Change("undo", change.after, change.before, now_s, actor, f"undo of {change.number}", undo_of(change.batch))
         for change in newest_first
     )
 
 
-def _batch(batch: str) -> str:
+def undo_of(batch: str) -> str:
+    """The name of the batch that takes a batch back."""
     return f"undo {batch}" if batch else ""

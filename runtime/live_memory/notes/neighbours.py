@@ -26,14 +26,16 @@ def neighbours(texts: Mapping[Name, frozenset[str]]) -> Iterator[tuple[Name, tup
         yield name, ()
     names = list(texts)
     ranked: list[list[str]] = []
+    rarest: list[str] = []
     postings: dict[str, list[int]] = {}
     for number, name in enumerate(names):
         ranked.append(sorted(texts[name], key=lambda term: (frequency[term], term)))
         for term in ranked[-1]:
             if 1 < frequency[term] <= MAX_SHARED:
                 postings.setdefault(term, []).append(number)
+        rarest.append(" ".join(ranked[-1][:RAREST]))
         yield name, ()
-    order = sorted(range(len(names)), key=[" ".join(terms[:RAREST]) for terms in ranked].__getitem__)
+    order = sorted(range(len(names)), key=rarest.__getitem__)
     place = {number: at for at, number in enumerate(order)}
     for number, name in enumerate(names):
         rare = [term for term in ranked[number] if term in postings][:RAREST]

@@ -22,7 +22,6 @@ REDUNDANT = 0.7
 FAR = 0.4  # of all words: who shares fewer says nothing alike
 MIN_LIKENESS = 0.75  # of a sentence that says a little more than its like
 MAX_SENTENCES = 200
-MAX_EDGES = 64
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _APART: frozenset[Kind] = frozenset({"fact", "session", "state", "concept"})  # known by their ids, or made anew
@@ -177,4 +176,4 @@ def _added(larger: Note, smaller: Note) -> Iterator[str]:
 
 def _edges(larger: Note, smaller: Note, ids: tuple[str, ...], keep: str = "") -> tuple[str, ...]:
     own = {larger.id, smaller.id} - {keep}
-    return tuple(dict.fromkeys(each for each in ids if each not in own and is_id(each)))[:MAX_EDGES]
+    return tuple(dict.fromkeys(each for each in ids if each not in own and is_id(each)))

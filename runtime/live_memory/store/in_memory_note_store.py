@@ -89,8 +89,9 @@ class InMemoryNoteStore:
         newest_first = (change for change in reversed(self._log) if change.key[0] in scopes)
         return tuple([change for change in newest_first if batch in ("", change.batch)][:limit])
 
-    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
-        return tuple([change for change in reversed(self._log) if change.batch == name != ""][:limit])
+    def batch(self, name: str, limit: int, before: int | None = None) -> tuple[Change, ...]:
+        newest_first = (change for change in reversed(self._log) if change.batch == name != "")
+        return tuple([change for change in newest_first if before is None or change.number < before][:limit])
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:
         wanted = frozenset(numbers)

@@ -119,8 +119,8 @@ class NoteStore(Protocol):
         """The newest changes first."""
         ...
 
-    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
-        """The changes of a batch, in whatever scopes it wrote, the newest first."""
+    def batch(self, name: str, limit: int, before: int | None = None) -> tuple[Change, ...]:
+        """The changes of a batch, in whatever scopes it wrote, the newest first; those of a lower number than `before`."""
         ...
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -114,9 +115,10 @@ class SqliteNoteStore:
         rest = f"FROM note_log WHERE {where} ORDER BY number DESC LIMIT ?"
         return tuple(_change(row) for row in self._rows(f"SELECT {LOG_COLUMNS} {rest}", (*values, limit)))
 
-    def batch(self, name: str, limit: int) -> tuple[Change, ...]:
-        rest = "FROM note_log WHERE batch = ? AND batch <> '' ORDER BY number DESC LIMIT ?"
-        return tuple(_change(row) for row in self._rows(f"SELECT {LOG_COLUMNS} {rest}", (storable(name), limit)))
+    def batch(self, name: str, limit: int, before: int | None = None) -> tuple[Change, ...]:
+        rest = "FROM note_log WHERE batch = ? AND batch <> '' AND number < ? ORDER BY number DESC LIMIT ?"
+        values = (storable(name), sys.maxsize if before is None else before, limit)
+        return tuple(_change(row) for row in self._rows(f"SELECT {LOG_COLUMNS} {rest}", values))
 
     def changes(self, numbers: Iterable[int]) -> tuple[Change, ...]:
         rest = f"FROM note_log WHERE number {IN_LIST} ORDER BY number"

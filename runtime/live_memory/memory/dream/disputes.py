@@ -86,17 +86,20 @@ async def _pairs(book: Workbook, stances: dict[Key, Stance]) -> AsyncIterator[tu
         for handle in stance.handles:
             by_handle.setdefault(f"{key[0]} {handle}", []).append(key)
     seen: set[tuple[Key, Key]] = set()
-    crowded: set[Key] = set()
+    crowded: dict[Key, None] = {}
     for keys in by_handle.values():
         await book.breathe()
         if len(keys) > MAX_SHARING:
-            crowded.update(keys)
+            crowded.update(dict.fromkeys(keys))
             continue
         for pair in _each_with_each(keys):
             if pair not in seen:
                 seen.add(pair)
                 yield pair
-    words = {key: stances[key].words for key in stances if key in crowded}
+    words: dict[Key, frozenset[str]] = {}
+    for key in crowded:
+        await book.breathe()
+        words[key] = stances[key].words
     for one, others in neighbours(words):
         await book.breathe()
         for other in others:

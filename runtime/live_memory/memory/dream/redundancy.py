@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from live_memory.memory.dream.workbook import Edit, Workbook
+from live_memory.notes.arrival import MAX_EDGES
 from live_memory.notes.neighbours import neighbours
 from live_memory.notes.note import Note
 from live_memory.notes.overlap import REDUNDANT, Saying, likeness, may_be_one, redirected, united
@@ -14,8 +15,8 @@ MAX_PAIRS = 24
 
 
 async def merge(book: Workbook, max_bytes: int, since_s: float = 0.0) -> list[tuple[Note, Note]]:
-    """Merge what is redundant, the likest first; a merged note takes no more than `max_bytes`. Returned are the pairs that are
-    nearly so, the likest first, one of which was written since then."""
+    """Merge what is redundant, the likest first; a merged note takes no more than `max_bytes`, and names no more notes than
+    an import lets it. Returned are the pairs that are nearly so, the likest first, one of which was written since then."""
     sayings: dict[Key, Saying] = {}
     words: dict[Key, frozenset[str]] = {}
     for note in book.alive():
@@ -40,13 +41,16 @@ async def merge(book: Workbook, max_bytes: int, since_s: float = 0.0) -> list[tu
         await book.breathe()
         one, other = _followed(now_at, first), _followed(now_at, second)
         left, right = book.get(one), book.get(other)
+        if book.is_full:
+            break
         if one == other or left is None or right is None:
             continue
         if (one, other) != (first, second) and likeness(book.saying(left), book.saying(right)) <= REDUNDANT:
             continue  # one of them has grown since
         larger, smaller = sorted((left, right), key=lambda note: _rank(book, note), reverse=True)
         whole = united(larger, smaller, book.clock.wall_s())
-        if size_bytes(whole) <= max_bytes and unite(book, larger, whole, smaller, cited_by):
+        is_bounded = size_bytes(whole) <= max_bytes and max(len(whole.refs), len(whole.supersedes)) <= MAX_EDGES
+        if is_bounded and unite(book, larger, whole, smaller, cited_by):
             now_at[key_of(smaller)] = key_of(larger)
     pairs = ((book.get(one), book.get(other)) for _, one, other in sorted(near, key=lambda each: -each[0]))
     return [(one, other) for one, other in pairs if one is not None and other is not None][:MAX_PAIRS]

@@ -6,7 +6,6 @@ A phase that fails ends the run; what was written by then is whole, note by note
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass
 
 from live_memory.agent.background import Background, NoModelNow
@@ -16,7 +15,7 @@ from live_memory.memory.dream.counsel import Counsel
 from live_memory.memory.dream.dead_references import Eyes
 from live_memory.memory.dream.facts import Doubted
 from live_memory.memory.dream.tree_texts import TreeTexts
-from live_memory.memory.dream.workbook import MAX_CHANGES, Full, Workbook
+from live_memory.memory.dream.workbook import MAX_CHANGES, Workbook
 from live_memory.notes.note import Kind, Note
 from live_memory.settings import Settings
 from live_memory.store.notes import Notes
@@ -50,37 +49,45 @@ class Dream:
     async def run(self) -> None:
         """Do all there is to do; what was done stands in the book's report. StoreError."""
         book = self.book
-        with suppress(Full):
-            await self._phases()
-            return
-        book.report.why["the rest"] = f"a dream makes {MAX_CHANGES:,} changes at most; the next one goes on"
-
-    async def _phases(self) -> None:
-        book, report, means = self.book, self.book.report, self.means
-        await book.read()
-        report.phase = "consolidate"
         with no_collection():
-            await disputes.settle(book)
-            await disputes.dispute(book)
-            pairs = await redundancy.merge(book, self.settings.note_max_bytes, self.since_s)
-            await book.forget_sayings()
-        report.phase = "health check"
-        if means.texts.standing(book.place.root) == "unreachable":
-            report.why["code"] = "the tree cannot be seen, so nothing was looked for in it"
-            doubted: list[Doubted] = []
-        else:
-            await dead_references.check(book, means.eyes)
-            doubted = await facts.check(book, means.facts, means.texts, means.eyes)
-        await self._advise(doubted, pairs)
+            await book.read()
+            pairs = await self._consolidate()
+            doubted = await self._look_at_code()
+        await self._advise(doubted, pairs)  # a model takes minutes: the collector may work meanwhile
         with no_collection():
             await concepts.index(book)
-        report.phase = "prune"
-        await pruning.prune(book, self.settings.log_keep_days)
+            book.report.phase = "prune"
+            await pruning.prune(book, self.settings.log_keep_days)
+            await book.release()
+        if book.is_full:
+            book.report.why["the rest"] = f"a dream makes {MAX_CHANGES:,} changes at most; the next one goes on"
+
+    async def _consolidate(self) -> list[tuple[Note, Note]]:
+        """Contradictions and redundancy; the pairs that somebody should look at."""
+        book = self.book
+        book.report.phase = "consolidate"
+        await disputes.settle(book)
+        await disputes.dispute(book)
+        pairs = await redundancy.merge(book, self.settings.note_max_bytes, self.since_s)
+        await book.forget_sayings()
+        return pairs
+
+    async def _look_at_code(self) -> list[Doubted]:
+        """What the notes rest on; the facts that code alone does not settle."""
+        book, means = self.book, self.means
+        book.report.phase = "health check"
+        if not await means.texts.is_there(book.place.root):
+            book.report.why["code"] = "the tree cannot be seen, so nothing was looked for in it"
+            return []
+        await dead_references.check(book, means.eyes)
+        return await facts.check(book, means.facts, means.texts, means.eyes)
 
     async def _advise(self, doubted: list[Doubted], pairs: list[tuple[Note, Note]]) -> None:
         """Let a model judge what the code alone does not tell."""
         book, why = self.book, self.book.report.why
-        if book.mode == "dry-run":
+        if book.is_full:
+            why["model"] = "the run is full"
+        elif book.mode == "dry-run":
             why["model"] = "a dry run asks no model"
         elif not self.settings.dream_max_requests:
             why["model"] = "dream_max_requests is 0"

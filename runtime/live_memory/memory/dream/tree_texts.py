@@ -35,6 +35,13 @@ class TreeTexts:
     is_gone: Callable[[Path, str], bool]
     standing: Callable[[Path], Standing]
 
+    async def is_there(self, root: Path) -> bool:
+        """Whether the tree can be seen at all."""
+        try:
+            return await self.threads.run(READ_TIMEOUT_S, self.standing, root) != "unreachable"
+        except TimeoutError:
+            return False
+
     async def look(self, root: Path, paths: Iterable[str]) -> dict[str, Sight]:
         """What each of `paths` is now; UNSEEN for all where the tree cannot be seen in time."""
         wanted = tuple(dict.fromkeys(paths))

@@ -29,10 +29,6 @@ MAX_CHANGES = 8_000  # of one run, so that one undo can take it back; the next r
 Rehearsal: TypeAlias = Literal["run", "dry-run"]
 
 
-class Full(Exception):
-    """The run has made as many changes as one may."""
-
-
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What a note becomes (None: it goes), and why."""
@@ -60,6 +56,7 @@ class Workbook:
     mode: Rehearsal
     report: Report
     is_held: Callable[[], bool] = lambda: True
+    is_full: bool = False
     _notes: dict[Key, Note] = field(default_factory=dict)
     _sayings: dict[Key, Saying] = field(default_factory=dict)
     _rested_at_s: float = 0.0
@@ -104,11 +101,19 @@ class Workbook:
             self._sayings.popitem()
             await self.breathe()
 
+    async def release(self) -> None:
+        """Nobody needs the copy any more."""
+        await self.forget_sayings()
+        while self._notes:
+            self._notes.popitem()
+            await self.breathe()
+
     def write(self, edits: Sequence[Edit]) -> bool:
-        """Make all `edits` in one transaction; False, and none of them, where somebody wrote one of the notes meanwhile. Full
-        where that would be too many."""
-        if self.report.changes + len(edits) > MAX_CHANGES:
-            raise Full
+        """Make all `edits` in one transaction; False, and none of them, where somebody wrote one of the notes meanwhile, or
+        the run has made as many changes as one may."""
+        if self.is_full or self.report.changes + len(edits) > MAX_CHANGES:
+            self.is_full = True
+            return False
         now_s = self.clock.wall_s()
         changes = [Change(e.action, e.before, e.after, now_s, ACTOR, e.reason, self.batch) for e in edits]
         if self.mode == "run":
