@@ -1,4 +1,4 @@
-"""A scripted day of 20 sessions of one user at one repository: what each part of the memory asks of a model and costs, as
+"""A scripted day of 20 sessions of one user at one repository, and the dream after it: what each part of the memory asks of a model and costs, as
 `live-memory stats` shows it, at the prices of the default model. The baseline sends each transcript whole, once."""
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from live_memory.memory.capture.distiller import Bench
 from live_memory.memory.capture.keeping import Keeping
 from live_memory.memory.capture.reports import SessionReport
 from live_memory.memory.capture.runner import Capture
+from live_memory.memory.dream.runner import DreamBench, Dreams
 from live_memory.settings import Settings
 from live_memory.store.base import Account
 from live_memory.store.sqlite import SqliteStore
@@ -41,6 +42,7 @@ from live_memory.window.messages import Text
 
 SESSIONS = 20
 TRIVIAL_EACH = 4  # every fourth session is a word of thanks
+WORKED = [number for number in range(SESSIONS) if number % TRIVIAL_EACH]
 PROMPTS, TOOLS = 8, 10  # of a session; of a prompt
 RESULT_CHARS = 3000
 QUESTIONS, FILES = 4, 6  # to the window, of a session; read by Claude in it
@@ -56,11 +58,16 @@ SYLLABLES = ("cart", "token", "queue", "index", "patch", "route", "price", "orde
 
 @dataclass(slots=True)
 class Actor:
-    """All parts of the model: it answers, distils what leaves the window, and finds the decisions of a session."""
+    """All parts of the model: it answers, distils what leaves the window, finds the decisions of a session, and has no advice
+    for a dream."""
 
     def reply(self, request: CompletionRequest) -> str:
         if request.purpose == "compaction":
-            return "\n".join(f"`fact_{n}` in src/module_{n}.py gives {n} retries before it stops." for n in range(8))
+            return "\n".join(
+                f"`fact_{n}` in src/module_{n}_0.py gives {n} retries before it stops." for n in WORKED[:8]
+            )
+        if request.purpose == "dream":
+            return json.dumps({"reviews": [], "merges": []})
         if request.purpose != "capture":
             return MIN_ANSWER
         blocks = (block.text for turn in request.prompt.turns for block in turn.blocks if isinstance(block, Text))
@@ -82,6 +89,7 @@ class Day:
     settings: Settings = field(default_factory=Settings)
     desk: QuestionDesk = field(init=False)
     capture: Capture = field(init=False)
+    dreams: Dreams = field(init=False)
     store: SqliteStore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +108,8 @@ class Day:
         keeping = Keeping(library.notebook, notes, self.clock)
         bench = Bench(self.store.transcripts, keeping, self.desk.background, threads, self.clock)
         self.capture = Capture(bench, library.places)
+        means = wiring.means(self.store, threads, self.desk.background)
+        self.dreams = Dreams(DreamBench(self.store, means, self.clock), library.places)
 
     @property
     def root(self) -> Path:
@@ -119,6 +129,13 @@ class Day:
         await self.capture.report(report)
         await self.capture.look()
         self.clock.advance(1200)
+
+    async def night(self) -> None:
+        """Half of the files that were worked on have become others by the time of the dream."""
+        for number in WORKED[::2]:
+            (self.root / "src" / f"module_{number}_0.py").write_text(f"# {self._words(FILE_CHARS // 6)}\n")
+        await self.desk.ask(Question("What has changed?", str(self.root)))
+        await self.dreams.dream(str(self.root), "force")
 
     async def _work(self, script: Script, number: int) -> None:
         for prompt in range(PROMPTS):
@@ -146,10 +163,12 @@ async def play(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Account], 
     day = Day(folder)
     for number in range(SESSIONS):
         await day.session(number)
+    await day.night()
     stats: dict[str, Any] = {**day.desk.stats(""), "capture": day.capture.figures()}
     parts = ("question", "compaction", "capture", "dream")
     accounts = {part: day.store.account(purpose=part) for part in parts}  # type: ignore[arg-type]  # purposes
     size_bytes = day.transcript_bytes
+    await day.dreams.close()
     await day.desk.close(1)
     return stats, accounts, size_bytes
 
