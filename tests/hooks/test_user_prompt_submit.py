@@ -49,7 +49,7 @@ def test_a_session_whose_start_found_no_server_gets_its_table_of_contents_with_i
 ) -> None:
     started = {"cwd": "/src/shop", "session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup"}
     server.routes["GET /toc"] = always({"context": "", "notes": 0}, status=503)
-    call("SessionStart", started, environment(server.data_dir))
+    call("SessionStart", started, environment(server.data_dir, LIVE_MEMORY_PORT=str(server.port)))
     server.asked.clear()
     server.routes["GET /toc"] = always({"context": "Notes: 1.", "notes": 1})
     server.routes["POST /recall"] = always(NOTES)
