@@ -13,6 +13,8 @@ import _quick
 
 WIRE_LIMIT_S = 0.2  # a working server answers in a few ms; a hung one must not be felt
 OK = 200
+SHELLS = ("sh", "dash", "bash", "ash", "zsh", "ksh", "fish", "busybox")
+MAX_SHELLS = 8
 REASONS = ("source", "reason", "trigger")  # why a session starts, ends, or is compacted
 
 
@@ -84,8 +86,26 @@ def report(event: dict[str, object], what: str, wire: Wire) -> None:
         size_bytes = 0
     body: dict[str, object] = {"cwd": text(event, "cwd"), "session_id": text(event, "session_id"), "event": what}
     body.update(transcript_path=transcript, size_bytes=size_bytes)
+    if what == "session-start":
+        body["client_pid"] = client_pid()
     body.update((name, event[name]) for name in REASONS if isinstance(event.get(name), str))
     wire.post("/session", body)
+
+
+def client_pid() -> int:
+    """The pid of the Claude Code that runs this hook: of the nearest process above it that is no shell; 0 where the system
+    does not tell."""
+    pid = os.getppid()
+    for _ in range(MAX_SHELLS):
+        try:
+            with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+                before, _, after = file.read().rpartition(")")
+        except OSError:
+            return 0
+        if before.partition("(")[2] not in SHELLS:
+            return pid if pid > 1 else 0
+        pid = int(after.split()[1])
+    return 0
 
 
 def answer(value: dict[str, object]) -> None:

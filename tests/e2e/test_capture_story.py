@@ -96,7 +96,7 @@ def test_what_two_sessions_learned_is_there_in_the_third_without_anybody_having_
 ) -> None:
     user = ready_user
     user.install()
-    for command in (["ensure", "--wait", "60"], ["config", "set", "capture_idle_s=5"]):
+    for command in (["ensure", "--wait", "60"],):
         done = user.live_memory(*command)
         assert done.returncode == 0, done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,7 @@ def test_the_server_is_told_that_a_session_begins_and_why(start: Start, server: 
     start(port=server.port)
     (told,) = server.bodies("/session")
     assert (told["event"], told["source"], told["session_id"]) == ("session-start", "resume", "s-1")
+    assert told["client_pid"] == os.getpid(), "no shell in between is taken for Claude Code"
 
 
 def test_what_the_user_should_know_is_said_beside_what_claude_is_given(start: Start, server: StandIn) -> None:

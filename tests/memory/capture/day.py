@@ -111,10 +111,11 @@ class Day:
         """A transcript of that name, empty at first."""
         return Script(self.folder / f"{name}.jsonl")
 
-    async def tell(self, script: Script, event: SessionEvent = "session-end") -> None:
+    async def tell(self, script: Script, event: SessionEvent = "session-end", client_pid: int = 0) -> None:
         """A hook's report."""
         size_bytes = script.size_bytes if script.path.exists() else 0
-        report = SessionReport(str(self.folder), script.path.stem, event, str(script.path), size_bytes)
+        path = str(script.path)
+        report = SessionReport(str(self.folder), script.path.stem, event, path, size_bytes, client_pid=client_pid)
         await self.capture.report(report)
 
     async def look(self) -> int:

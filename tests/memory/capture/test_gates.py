@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,25 @@ async def test_a_session_that_was_never_closed_counts_as_over_when_it_has_been_q
     today.spend.note_client()
     assert await today.look() == 1
     assert list(today.kept()) == ["Sessions live in Redis"]
+
+
+async def test_a_session_whose_client_was_killed_is_over_at_once(day: Made) -> None:
+    today = day(reply(DECISION))
+    session = talk(today.session("aaaa1111"), "Where?", WORDS)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
+        await today.tell(session, "session-start", client.pid)
+        assert await today.look() == 0
+        client.kill()
+    assert await today.look() == 1
+    assert list(today.kept()) == ["Sessions live in Redis"]
+
+
+async def test_a_client_that_cannot_be_seen_says_nothing_about_its_session(day: Made) -> None:
+    today = day(reply(DECISION))
+    with subprocess.Popen([sys.executable, "-c", ""]) as elsewhere:
+        pass
+    await today.tell(talk(today.session("aaaa1111"), "Where?", WORDS), "session-start", elsewhere.pid)
+    assert await today.look() == 0
 
 
 async def test_an_open_session_whose_file_still_grows_is_left_alone(day: Made) -> None:

@@ -15,11 +15,14 @@ from live_memory.store.transcript_queue import QueuedTranscript, Sighting
 SessionEvent: TypeAlias = Literal["session-start", "stop", "session-end", "pre-compact"]
 EVENTS: tuple[SessionEvent, ...] = get_args(SessionEvent)
 MAX_ID_CHARS = 200
+MAX_BYTES = 1 << 62
+MAX_PID = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """A hook's report. `source` and `reason` say why a session starts or ends; `transcript_path` may be empty."""
+    """A hook's report. `source` and `reason` say why a session starts or ends; `transcript_path` may be empty;
+    `client_pid` is the Claude Code that began the session, 0 where that is not known."""
 
     cwd: str
     session_id: str
@@ -28,6 +31,7 @@ class SessionReport:
     size_bytes: int = 0
     source: str = ""
     reason: str = ""
+    client_pid: int = 0
 
     def sighting(self, place: Place, at_s: float) -> Sighting | None:
         """What the queue is told; None where no transcript is named. QuestionError for a path that can be none."""
@@ -52,14 +56,12 @@ def session_report(fields: Mapping[str, object]) -> SessionReport:
     session_id = _text(fields, "session_id")
     if not session_id.strip() or len(session_id) > MAX_ID_CHARS:
         raise _bad(f"session_id must be the session's id, of at most {MAX_ID_CHARS} characters")
-    size_bytes = fields.get("size_bytes", 0)
-    if isinstance(size_bytes, bool) or not isinstance(size_bytes, int) or not 0 <= size_bytes < 1 << 62:
-        raise _bad("size_bytes must be a whole number of bytes")
+    size_bytes, client_pid = _whole(fields, "size_bytes", MAX_BYTES), _whole(fields, "client_pid", MAX_PID)
     cwd = _text(fields, "cwd")
     if not cwd.strip():
         raise _bad("cwd is missing: pass the session's folder")
-    texts = (_text(fields, name) for name in ("source", "reason"))
-    return SessionReport(cwd, session_id, event, _text(fields, "transcript_path"), size_bytes, *texts)
+    path, source, reason = (_text(fields, name) for name in ("transcript_path", "source", "reason"))
+    return SessionReport(cwd, session_id, event, path, size_bytes, source, reason, client_pid)
 
 
 def session_figures(row: QueuedTranscript) -> dict[str, object]:
@@ -90,6 +92,13 @@ def state_of(row: QueuedTranscript) -> str:
     if not row.is_waiting:
         return "done"
     return "queued" if row.is_ended else "open"
+
+
+def _whole(fields: Mapping[str, object], name: str, limit: int) -> int:
+    value = fields.get(name, 0)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < limit:
+        raise _bad(f"{name} must be a whole number below {limit}")
+    return value
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

@@ -16,6 +16,7 @@ from live_memory.memory import transcripts
 from live_memory.memory.capture.distiller import Bench, ClaimLost, Distiller
 from live_memory.memory.capture.reports import SessionReport, session_figures
 from live_memory.memory.place import Places
+from live_memory.memory.processes import is_alive
 from live_memory.settings import Settings
 from live_memory.store.transcript_queue import Due, QueuedTranscript, Rest, Sighting
 
@@ -27,6 +28,7 @@ FAULT_WAIT_S = 3600.0  # a transcript that brings out a fault of ours is not tri
 KEPT_DAYS = 90
 DAY_S = 86_400.0
 MAX_UNENDED = 64
+MAX_CLIENTS = 256
 MAX_LISTED = 200
 
 
@@ -40,6 +42,7 @@ class Capture:
         self._wake = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._noting: set[asyncio.Task[None]] = set()
+        self._clients: dict[str, int] = {}  # session id → the pid of the Claude Code that runs it, while it does
 
     async def report(self, report: SessionReport) -> None:
         """Keep what a hook tells of a session, also where the hook does not wait for it. QuestionError, StoreError."""
@@ -54,6 +57,7 @@ class Capture:
             logger.info("report not kept error=%s", type(error).__name__)
 
     async def _note(self, report: SessionReport) -> None:
+        self._note_client(report)
         place = await self._places.of(report.cwd)
         settings = self._bench.background.settings
         sighting = report.sighting(place, self._bench.clock.wall_s())
@@ -62,6 +66,13 @@ class Capture:
             if settings.capture_subagents and sighting.is_ended:
                 await self._see_subagents(sighting)
         self._wake.set()
+
+    def _note_client(self, report: SessionReport) -> None:
+        """Remember who runs a session, as far as its process can be seen from here."""
+        if report.event == "session-end":
+            self._clients.pop(report.session_id, None)
+        elif report.client_pid and is_alive(report.client_pid) and len(self._clients) < MAX_CLIENTS:
+            self._clients[report.session_id] = report.client_pid
 
     def start(self) -> None:
         """Begin, in the loop that is running."""
@@ -84,6 +95,7 @@ class Capture:
         if not settings.capture or not await self._has_client():
             return 0
         await self._find_grown()
+        self._find_orphaned()
         while (claimed := self._claimed(settings)) is not None:
             await self._distil(claimed, settings)
             count += 1
@@ -155,6 +167,17 @@ class Capture:
                 self._bench.queue.see(
                     Sighting(row.session_id, row.path, row.root, row.repo_id, size_bytes, False, at_s)
                 )
+
+    def _find_orphaned(self) -> None:
+        """End the sessions whose Claude Code has gone without a word: it was killed."""
+        gone = [session_id for session_id, pid in self._clients.items() if not is_alive(pid)]
+        for session_id in gone:
+            del self._clients[session_id]
+            for row in self._bench.queue.find(session_id):
+                if row.session_id == session_id and not row.is_ended:
+                    at_s = self._bench.clock.wall_s()
+                    over = Sighting(session_id, row.path, row.root, row.repo_id, row.size_bytes, True, at_s)
+                    self._bench.queue.see(over)
 
     def _claimed(self, settings: Settings) -> QueuedTranscript | None:
         due = Due(self._bench.clock.wall_s(), settings.capture_idle_s, settings.capture_stale_claim_s)

@@ -23,6 +23,7 @@ from live_memory.memory.dream.undo import take_back
 from live_memory.memory.dream.workbook import Rehearsal, Workbook
 from live_memory.memory.place import Place, Places
 from live_memory.memory.planning import new_batch
+from live_memory.memory.processes import is_alive
 from live_memory.notes.rendering import day
 from live_memory.settings import Settings
 from live_memory.store.base import Store
@@ -252,7 +253,7 @@ class Dreams:
         if self._bench.clock.wall_s() >= row.seen_at_s + STALE_S:
             return True
         pid = row.owner.partition("-")[0]
-        return pid.isdigit() and not _is_alive(int(pid))
+        return pid.isdigit() and not is_alive(int(pid))
 
 
 class _Beat:
@@ -282,16 +283,3 @@ def _told(row: DreamRow) -> dict[str, object]:
         "ended_at_s": row.ended_at_s,
         "report": parse_figures(row.report),
     }
-
-
-def _is_alive(pid: int) -> bool:
-    """Whether a process of that number runs here; so where nobody can tell."""
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
