@@ -411,8 +411,23 @@ def _event(place: Place, bend: Mutator) -> dict[str, Any]:
 def allowed_places(place: Place) -> tuple[str, ...]:
     """Where files may be opened: the tree, the data folder, and what Python and the hooks themselves need."""
     code = [path for folder in (sys.prefix, sys.base_prefix, str(ROOT)) for path in (folder, os.path.realpath(folder))]
-    system = (f"/proc/{os.getpid()}", "/proc/sys/kernel/random/boot_id", "/etc/localtime", os.devnull)
+    system = (
+        f"/proc/{os.getpid()}",
+        *_processes_above(),
+        "/proc/sys/kernel/random/boot_id",
+        "/etc/localtime",
+        os.devnull,
+    )
     return (str(place.root), str(place.folder / "data"), *code, *system)
+
+
+def _processes_above() -> Iterator[str]:
+    """Where the system tells of our parents: a hook looks there for the Claude Code that runs it."""
+    pid = os.getppid()
+    while pid > 1:
+        path = Path(f"/proc/{pid}/stat")
+        yield str(path)
+        pid = int(path.read_text(errors="replace").rpartition(")")[2].split()[1])
 
 
 def touched(place: Place) -> list[str]:
